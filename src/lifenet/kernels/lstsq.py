@@ -1,0 +1,145 @@
+"""Linear solves that never return garbage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import linalg
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lifenet._typing import Floats
+
+__all__ = ["conjugate_gradients", "solve_minimum_norm", "solve_positive", "triangle"]
+
+# Directions whose eigenvalue, after scaling to a unit diagonal, is below this share of the largest
+# cannot be told from rounding in a Gram matrix accumulated in float64.
+_NULL_EIGENVALUE = 1e-13
+
+
+def solve_positive(matrix: Floats, right: Floats, diagonal: Floats | float = 0.0) -> Floats:
+    """Solve ``(matrix + diag(diagonal)) x = right`` for a positive semidefinite matrix.
+
+    The system is scaled to a unit diagonal and factored by Cholesky. Where that fails, meets a
+    pivot that is only rounding, or leaves a residual that no sound factor would leave, the
+    minimum-norm solution of the scaled system over its numerically non-zero eigenvectors is
+    returned instead. Zero rows get zero.
+
+    Parameters
+    ----------
+    matrix : (m, m), symmetric; only read
+    right : (m,) or (m, k)
+    diagonal : (m,) or scalar, non-negative
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        Where the matrix or the right side is not finite.
+    """
+    system = np.array(matrix, dtype=np.float64)
+    system.flat[:: len(system) + 1] += diagonal
+    if not (np.isfinite(system).all() and np.isfinite(right).all()):
+        raise np.linalg.LinAlgError("the linear system holds values that are not finite")
+    scale = _unit_diagonal(system)
+    system *= scale
+    system *= scale[:, None]
+    scaled_right = (right.T * scale).T
+    solution = _cholesky_solve(system, scaled_right)
+    if solution is None:
+        solution = _eigen_solve(system, scaled_right)
+    return np.asarray((solution.T * scale).T)
+
+
+def _unit_diagonal(system: Floats) -> Floats:
+    """Factors that bring the diagonal to one; zero for a row whose diagonal is not positive."""
+    diagonal = np.diag(system)
+    scale = np.zeros(len(system))
+    positive = diagonal > np.finfo(np.float64).tiny
+    scale[positive] = 1.0 / np.sqrt(diagonal[positive])
+    return scale
+
+
+def _cholesky_solve(system: Floats, right: Floats) -> Floats | None:
+    try:
+        factor = linalg.cho_factor(system, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    # A pivot that is only rounding passes for positive half of the time.
+    if np.square(np.diag(factor[0])).min() <= _NULL_EIGENVALUE * len(system):
+        return None
+    solution = linalg.cho_solve(factor, right, check_finite=False)
+    residual = np.linalg.norm(system @ solution - right)
+    scale = np.linalg.norm(solution) + np.linalg.norm(right)
+    # Cholesky is backward stable: a larger residual means that it broke down on the way.
+    return solution if residual <= 1e-8 * scale else None
+
+
+def _eigen_solve(system: Floats, right: Floats) -> Floats:
+    values, vectors = linalg.eigh(system, check_finite=False)
+    kept = values > _NULL_EIGENVALUE * len(values) * max(values[-1], 0.0)
+    projected = vectors[:, kept].T @ right
+    return np.asarray(vectors[:, kept] @ (projected.T / values[kept]).T)
+
+
+def triangle(rows: Floats) -> Floats:
+    """R factor of a block of rows ``[design, response]``: at most as many rows as columns.
+
+    Factors of two blocks, stacked and factored again, give that of both (tall-skinny QR), so least
+    squares over all rows needs memory for one block, and loses no accuracy to a Gram matrix.
+    """
+    factor = linalg.qr(rows, mode="r", check_finite=False)[0]
+    return np.asarray(factor[: rows.shape[1]])
+
+
+def solve_minimum_norm(factor: Floats) -> Floats:
+    """Minimum-norm least squares from the R factor of ``[design, response]``."""
+    solution = linalg.lstsq(factor[:, :-1], factor[:, -1], check_finite=False)
+    return np.asarray(solution[0])
+
+
+def conjugate_gradients(
+    product: Callable[[Floats], Floats],
+    right: Floats,
+    preconditioner: Floats,
+    *,
+    tolerance: float,
+    max_iter: int,
+) -> tuple[Floats, int]:
+    """Solve ``A x = right`` for a positive definite ``A`` known by its products, from zero.
+
+    Stops when the preconditioned residual has fallen to `tolerance` times its start, or after
+    `max_iter` products. Every iterate lowers the quadratic ``x'Ax/2 - x'right``, so an early stop
+    still gives a descent direction.
+
+    Parameters
+    ----------
+    product : maps (m,) to (m,)
+    preconditioner : (m,), approximate inverse of A's diagonal
+
+    Returns
+    -------
+    The solution (m,) and the number of products taken.
+    """
+    solution = np.zeros_like(right)
+    residual = right.copy()
+    conditioned = preconditioner * residual
+    direction = conditioned.copy()
+    energy = float(residual @ conditioned)
+    target = tolerance**2 * energy
+    for iteration in range(max_iter):
+        if energy <= target:
+            return solution, iteration
+        image = product(direction)
+        curvature = float(direction @ image)
+        if curvature <= 0.0:  # rounding: what is left lies in the null space
+            return solution, iteration
+        length = energy / curvature
+        solution += length * direction
+        residual -= length * image
+        conditioned = preconditioner * residual
+        energy, previous = float(residual @ conditioned), energy
+        direction *= energy / previous
+        direction += conditioned
+    return solution, max_iter

@@ -1,0 +1,87 @@
+"""What every explanation, plot and export asks of a model, and nothing more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from lifenet._typing import Floats
+
+__all__ = ["PiecewiseLinear", "Restriction"]
+
+
+@runtime_checkable
+class Restriction(Protocol):
+    """A function of one column, for each of n rows whose other columns are held.
+
+    Row `i` stands for ``t -> f(x_i1, ..., t, ..., x_ip)`` with `t` in the place of the column.
+    """
+
+    def increment(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
+        """Change of the score between two values of the column, shape (n, n_outputs)."""
+        ...
+
+    def mean(self, grid: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> Floats:
+        """Mean of the score over the rows at each value in `grid`, shape (g, n_outputs)."""
+        ...
+
+    def kinks(self) -> Iterator[tuple[int, Floats]]:
+        """Neurons that bend along the column, each with where it does so in each row, (n,)."""
+        ...
+
+
+@runtime_checkable
+class PiecewiseLinear(Protocol):
+    """A continuous function that is linear on each of finitely many regions.
+
+    Everywhere `X` has shape (n, n_features); p stands for `n_features`.
+    """
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that the function reads."""
+        ...
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of scores that it gives."""
+        ...
+
+    def score(self, X: npt.ArrayLike) -> Floats:
+        """Value of the function, shape (n, n_outputs)."""
+        ...
+
+    def gradient(self, X: npt.ArrayLike) -> Floats:
+        """Slopes of the linear piece that each row lies on, shape (n, p, n_outputs)."""
+        ...
+
+    def local_intercept(self, X: npt.ArrayLike) -> Floats:
+        """Constant of the linear piece that each row lies on, shape (n, n_outputs)."""
+        ...
+
+    def contributions(self, X: npt.ArrayLike) -> Floats:
+        """Parts of the score by column, shape (n, p, n_outputs).
+
+        With the local intercept they sum to the score.
+        """
+        ...
+
+    def region_keys(self, X: npt.ArrayLike) -> npt.NDArray[np.uint64]:
+        """A number for the linear region that each row lies in, shape (n,)."""
+        ...
+
+    def along(self, X: npt.ArrayLike, column: int) -> Restriction:
+        """The function of one column alone, the others held at each row's values."""
+        ...
+
+    def segment(self, start: npt.ArrayLike, end: npt.ArrayLike) -> Floats:
+        """Integral of the gradient along straight segments, by column, (n, p, n_outputs).
+
+        Over the columns it sums to ``score(end) - score(start)``.
+        """
+        ...

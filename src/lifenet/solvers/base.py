@@ -1,0 +1,243 @@
+"""What all solvers share: the problem, the outcome, and the one loop.
+
+A solver is a frozen bag of settings with three methods: `init` makes a state, `step` makes the next
+one, `verdict` says whether to stop and why. The loop, the restarts and the time limit are here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from lifenet._extras import require
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from lifenet.blocks import Rows
+    from lifenet.losses import Loss
+    from lifenet.network import ReluNetwork
+
+__all__ = ["Iteration", "Monitor", "Outcome", "Problem", "Solver", "State", "Status", "solve"]
+
+
+class Status(Enum):
+    """Why a solver stopped, each with its sentence: the cause, and the remedy where one is due."""
+
+    CONVERGED = "The objective no longer falls by more than the tolerance."
+    EXACT = "The network reproduces the targets to rounding."
+    STALLED = "No step, however short, lowers the objective: a local minimum to rounding."
+    MAX_ITER = "The iterations ran out before the objective settled; raise max_iter to go on."
+    TIME_LIMIT = "The time limit was reached; this is the best network so far."
+    DIVERGED = (
+        "A step left the finite numbers; this is the best network before it. "
+        "Use the damped algorithm, or fewer neurons."
+    )
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be fitted: a loss on weighted rows."""
+
+    rows: Rows
+    loss: Loss
+
+    def null_loss(self) -> float:
+        """Weighted mean loss of the best constant score."""
+        rows, loss = self.rows, self.loss
+        score = np.broadcast_to(loss.null_score(rows.target, rows.weight)[0], rows.target.shape)
+        return float(rows.weight @ loss.value(rows.target, score)) / rows.total_weight
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One row of a solver's history.
+
+    Attributes
+    ----------
+    iteration : 0 is the start
+    seconds : since this start was begun
+    objective : weighted mean loss plus penalty
+    loss : weighted mean loss
+    damping : Levenberg-Marquardt damping of the step taken (0 for an undamped algorithm)
+    gain : fall of the objective over the fall that the linearised model promised
+    rejected : steps tried and thrown away on the way
+    """
+
+    iteration: int
+    seconds: float
+    objective: float
+    loss: float
+    damping: float
+    gain: float
+    rejected: int
+
+
+class State(Protocol):
+    """What the loop reads of a solver's state."""
+
+    @property
+    def objective(self) -> float:
+        """Weighted mean loss plus penalty."""
+
+    @property
+    def loss(self) -> float:
+        """Weighted mean loss."""
+
+    @property
+    def damping(self) -> float:
+        """Damping of the step that led here."""
+
+    @property
+    def gain(self) -> float:
+        """Actual over promised fall of the objective in the step that led here."""
+
+    @property
+    def rejected(self) -> int:
+        """Steps thrown away before the one that led here."""
+
+    def network(self) -> ReluNetwork:
+        """The network that the state stands for."""
+
+
+S = TypeVar("S", bound=State)
+Monitor = Callable[[int, Iteration], None]
+
+
+class Solver(Protocol[S]):
+    """Settings with three methods; `solve` drives them."""
+
+    @property
+    def max_iter(self) -> int:
+        """Most iterations of one start."""
+
+    def init(self, problem: Problem, generator: np.random.Generator) -> S:
+        """Make the state of one start."""
+
+    def step(self, problem: Problem, state: S) -> S:
+        """One iteration."""
+
+    def verdict(self, state: S) -> Status | None:
+        """Why to stop at this state, or None to go on."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A trained network and how it came about.
+
+    Attributes
+    ----------
+    network : in the units of the problem's rows
+    objective, loss : of that network
+    status : why its solver stopped
+    history : one row an iteration, of the start that won
+    restart : which start won, from 0
+    objectives : what each start ended with
+    """
+
+    network: ReluNetwork
+    objective: float
+    loss: float
+    status: Status
+    history: tuple[Iteration, ...]
+    restart: int = 0
+    objectives: tuple[float, ...] = ()
+
+    @property
+    def n_iterations(self) -> int:
+        """Iterations of the start that won."""
+        return self.history[-1].iteration
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that the winning start took."""
+        return self.history[-1].seconds
+
+    def to_frame(self) -> pd.DataFrame:
+        """The history as a table, one row an iteration."""
+        pandas = require("pandas", extra="data", purpose="A table of the history")
+        frame: pd.DataFrame = pandas.DataFrame([asdict(row) for row in self.history])
+        return frame
+
+
+def solve(
+    solver: Solver[Any],
+    problem: Problem,
+    seeds: Sequence[np.random.SeedSequence],
+    *,
+    time_limit: float | None = None,
+    monitor: Monitor | None = None,
+) -> Outcome:
+    """Run a solver from each seed and keep the network with the lowest objective.
+
+    Parameters
+    ----------
+    seeds : one for each start
+    time_limit : seconds for all starts together; the best so far is returned
+    monitor : called with the start's number and its newest history row
+    """
+    deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
+    outcomes: list[Outcome] = []
+    for start, seed in enumerate(seeds):
+        generator = np.random.default_rng(seed)
+        outcomes.append(_run(solver, problem, generator, deadline, start, monitor))
+        if outcomes[-1].status in (Status.EXACT, Status.TIME_LIMIT):
+            break
+    objectives = tuple(outcome.objective for outcome in outcomes)
+    winner = int(np.argmin(objectives))
+    return replace(outcomes[winner], restart=winner, objectives=objectives)
+
+
+def _run(
+    solver: Solver[S],
+    problem: Problem,
+    generator: np.random.Generator,
+    deadline: float,
+    start: int,
+    monitor: Monitor | None,
+) -> Outcome:
+    """One start: iterate until the solver's verdict, the iterations' or the clock's end."""
+    begun = time.perf_counter()
+    history: list[Iteration] = []
+
+    def note(state: S) -> None:
+        seconds = time.perf_counter() - begun
+        history.append(_row(len(history), seconds, state))
+        if monitor is not None:
+            monitor(start, history[-1])
+
+    state = best = solver.init(problem, generator)
+    note(state)
+    status = solver.verdict(state)
+    while status is None:
+        if time.perf_counter() >= deadline:
+            status = Status.TIME_LIMIT
+        elif len(history) > solver.max_iter:
+            status = Status.MAX_ITER
+        else:
+            state = solver.step(problem, state)
+            note(state)
+            status = solver.verdict(state)
+            if state.objective < best.objective:
+                best = state
+    return Outcome(best.network(), best.objective, best.loss, status, tuple(history))
+
+
+def _row(iteration: int, seconds: float, state: State) -> Iteration:
+    return Iteration(
+        iteration,
+        seconds,
+        state.objective,
+        state.loss,
+        state.damping,
+        state.gain,
+        state.rejected,
+    )

@@ -1,0 +1,368 @@
+"""LLA: Gauss-Newton on signed hinges, damped so that the objective never rises.
+
+One iteration solves a least-squares problem on frozen activation patterns for all weights, biases
+and read-out coefficients at once (Levenberg-Marquardt damped, rejected and damped more while the
+objective does not fall), then refits the read-out on the new hinges, a problem of ``n_neurons + 1``
+unknowns. For a logistic target the same step is Fisher scoring.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lifenet.kernels.gram import (
+    block_rows_for_gram,
+    masked_gradient,
+    masked_gram_diagonal,
+    masked_gram_product,
+    masked_gram_table,
+    unfold_gram,
+)
+from lifenet.kernels.lstsq import conjugate_gradients, solve_positive
+from lifenet.solvers.base import Problem, Status
+from lifenet.solvers.hinges import Hinges
+from lifenet.solvers.starts import STARTS
+
+if TYPE_CHECKING:
+    from lifenet._typing import Floats
+    from lifenet.blocks import Block
+    from lifenet.network import ReluNetwork
+
+__all__ = ["LLA", "Linearisation", "gauss_newton_step", "linearise"]
+
+# Above this many unknowns a step is solved by conjugate gradients instead of a Gram matrix.
+_DIRECT_LIMIT = 1500
+_CG_TOLERANCE, _CG_MAX_ITER = 3e-2, 60
+_BLOCK_ROWS = 1024
+
+# Damping: its start, its bounds, and how it follows the gain ratio (fall over promised fall).
+_DAMPING_START, _DAMPING_LEAST, _DAMPING_MOST = 1e-2, 1e-10, 1e10
+_TRUSTED_GAIN, _DOUBTED_GAIN = 0.25, 0.1
+# The objective must fall by less than the tolerance this often in a row before a start ends.
+_PATIENCE = 3
+# Below this share of the null model's loss the fit is exact: what is left is rounding.
+_EXACT = 1e-22
+# A start's read-out step is halved at most this often where it does not lower the loss.
+_HALVINGS = 20
+
+
+@dataclass(frozen=True)
+class Linearisation:
+    """The objective near some hinges: its value, gradient and Gauss-Newton curvature.
+
+    All are weighted means over the rows, in the signed hinges, the intercept last.
+
+    Attributes
+    ----------
+    loss, objective : without and with the ridge penalty
+    gradient : (n_neurons * n_inputs + 1,), of the objective
+    diagonal : (n_neurons * n_inputs + 1,), of the loss's curvature
+    gram : the whole curvature of the loss, or None where it is only known by its products
+    """
+
+    loss: float
+    objective: float
+    gradient: Floats
+    diagonal: Floats
+    gram: Floats | None
+
+
+@dataclass(frozen=True)
+class LLAState:
+    """Hinges, the objective around them, and how the last step went."""
+
+    hinges: Hinges
+    local: Linearisation
+    floor: float
+    next_damping: float
+    damping: float = 0.0
+    gain: float = np.nan
+    rejected: int = 0
+    slow_steps: int = 0
+
+    @property
+    def objective(self) -> float:
+        """Weighted mean loss plus penalty."""
+        return self.local.objective
+
+    @property
+    def loss(self) -> float:
+        """Weighted mean loss."""
+        return self.local.loss
+
+    def network(self) -> ReluNetwork:
+        """The network that the hinges stand for."""
+        return self.hinges.network()
+
+
+@dataclass(frozen=True)
+class LLA:
+    """Settings of the damped local linear approximation.
+
+    Attributes
+    ----------
+    n_neurons : width of the network
+    ridge : penalty ``ridge / 2 * sum_j |theta_j|²`` on the objective, a weighted mean loss
+    start : "random" hinges inside the data, or "least-squares" direction with quantile offsets
+    max_iter : most iterations of one start
+    tol : relative fall of the objective below which a step counts as slow; three end the start
+    """
+
+    n_neurons: int = 10
+    ridge: float = 1e-4
+    start: str = "random"
+    max_iter: int = 100
+    tol: float = 1e-4
+
+    def init(self, problem: Problem, generator: np.random.Generator) -> LLAState:
+        """Hinges inside the data, with their read-out fitted."""
+        theta = STARTS[self.start](problem, self.n_neurons, generator)
+        hinges = _fit_first_readout(problem, theta, self.ridge)
+        local = linearise(problem, hinges, self.ridge)
+        return LLAState(hinges, local, _EXACT * problem.null_loss(), _DAMPING_START)
+
+    def step(self, problem: Problem, state: LLAState) -> LLAState:
+        """The first damped step that lowers the objective, then the read-out on its hinges.
+
+        Where no step does, however short, the state comes back unmoved, its damping at the limit.
+        """
+        damping, rejected = state.next_damping, 0
+        while damping < _DAMPING_MOST:
+            trial = _try_step(problem, state, self.ridge, damping)
+            if trial.objective < state.objective:
+                after = self._accept(problem, state, trial, damping, rejected)
+                if after.objective < state.objective:  # not so where the fall was only rounding
+                    return after
+            rejected += 1
+            damping *= 4.0
+        return replace(state, damping=damping, gain=np.nan, rejected=rejected)
+
+    def verdict(self, state: LLAState) -> Status | None:
+        """Stop when the fit is exact, no step helps, or steps have become slow."""
+        if state.loss <= state.floor:
+            return Status.EXACT
+        if state.damping >= _DAMPING_MOST:
+            return Status.STALLED
+        return Status.CONVERGED if state.slow_steps >= _PATIENCE else None
+
+    def _accept(
+        self, problem: Problem, state: LLAState, trial: _Trial, damping: float, rejected: int
+    ) -> LLAState:
+        gain = (state.objective - trial.objective) / max(trial.promised, np.finfo(float).tiny)
+        hinges, local = _refit(problem, trial, self.ridge)
+        slow = state.objective - local.objective <= self.tol * state.objective
+        return LLAState(
+            hinges,
+            local,
+            state.floor,
+            next_damping=_follow(damping, gain),
+            damping=damping,
+            gain=gain,
+            rejected=rejected,
+            slow_steps=state.slow_steps + 1 if slow else 0,
+        )
+
+
+def linearise(problem: Problem, hinges: Hinges, ridge: float) -> Linearisation:
+    """Value, gradient and Gauss-Newton curvature of the objective at some hinges."""
+    n_neurons, n_inputs = hinges.theta.shape
+    direct = hinges.theta.size <= _DIRECT_LIMIT
+    loss = problem.loss
+
+    def sums(block: Block) -> tuple[float, Floats, float, Floats, float]:
+        preactivations = hinges.preactivations(block.inputs)
+        active = preactivations > 0
+        score = hinges.score(preactivations, active)
+        value = float(block.weight @ loss.value(block.target, score))
+        gradient = block.weight * loss.gradient(block.target, score)
+        curvature = block.weight * loss.curvature(block.target, score)
+        second_order = masked_gram_table if direct else masked_gram_diagonal
+        return (
+            value,
+            masked_gradient(active, block.inputs, gradient),
+            float(gradient.sum()),
+            second_order(active, block.inputs, curvature),
+            float(curvature.sum()),
+        )
+
+    block_rows = block_rows_for_gram(n_neurons, n_inputs) if direct else _BLOCK_ROWS
+    value, gradient, at_intercept, second, total = problem.rows.sum(sums, block_rows)
+    n = problem.rows.total_weight
+    gram = unfold_gram(second, total, n_neurons, n_inputs) / n if direct else None
+    diagonal = np.append(second, total) / n if gram is None else np.diag(gram)
+    slopes = gradient / n + ridge * hinges.signed
+    return Linearisation(
+        loss=value / n,
+        objective=value / n + 0.5 * ridge * float(hinges.squared_norms.sum()),
+        gradient=np.append(slopes, at_intercept / n),
+        diagonal=diagonal,
+        gram=gram,
+    )
+
+
+def gauss_newton_step(
+    problem: Problem, hinges: Hinges, local: Linearisation, ridge: float, damping: float
+) -> tuple[Floats, float]:
+    """The damped step and the fall of the objective that the linearised model promises.
+
+    Returns
+    -------
+    step : (n_neurons * n_inputs + 1,), to be added to the signed hinges and the intercept
+    promised : ``-(g'd + d'(G + ridge) d / 2)``
+    """
+    penalty = np.full(len(local.gradient), ridge)
+    penalty[-1] = 0.0
+    extra = penalty + damping * _marquardt_scale(hinges, local)
+    if local.gram is not None:
+        step = -solve_positive(local.gram, local.gradient, extra)
+    else:
+        step = _solve_by_products(problem, hinges, local, extra)
+    # At the solution (G + extra) d = -g, so d'(G + ridge)d = -g'd - d'(extra - ridge)d. Conjugate
+    # gradients keep this true for every iterate: their residual is orthogonal to it.
+    slope = float(local.gradient @ step)
+    promised = -0.5 * slope + 0.5 * float(np.square(step) @ (extra - penalty))
+    return step, promised
+
+
+def _marquardt_scale(hinges: Hinges, local: Linearisation) -> Floats:
+    """Curvature of each unknown, over the neuron's own size: what damping is measured in.
+
+    A pattern stays valid while a hinge turns little, so the longer a theta_j, the longer the steps
+    that it may take. Both factors make the damping free of the data's and the target's scale.
+    """
+    n_inputs = hinges.theta.shape[1]
+    norms = hinges.squared_norms
+    typical = float(norms.mean()) or 1.0
+    relative = typical / (norms + 1e-4 * typical)
+    curvature = local.diagonal + 1e-6 * local.diagonal.mean()
+    return np.asarray(curvature * np.append(np.repeat(relative, n_inputs), 0.0))
+
+
+def _solve_by_products(
+    problem: Problem, hinges: Hinges, local: Linearisation, extra: Floats
+) -> Floats:
+    """The same step for many inputs, by conjugate gradients on products with the data."""
+    n = problem.rows.total_weight
+    shape = hinges.theta.shape
+
+    def product(direction: Floats) -> Floats:
+        slopes, constant = direction[:-1].reshape(shape), float(direction[-1])
+
+        def sums(block: Block) -> tuple[Floats, float]:
+            preactivations = hinges.preactivations(block.inputs)
+            active = preactivations > 0
+            score = hinges.score(preactivations, active)
+            weight = block.weight * problem.loss.curvature(block.target, score)
+            return masked_gram_product(active, block.inputs, weight, slopes, constant)
+
+        image, at_intercept = problem.rows.sum(sums, _BLOCK_ROWS)
+        return np.append(image, at_intercept) / n + extra * direction
+
+    scale = local.diagonal + extra
+    preconditioner = np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1.0), 0.0)
+    step, _ = conjugate_gradients(
+        product,
+        -local.gradient,
+        preconditioner,
+        tolerance=_CG_TOLERANCE,
+        max_iter=_CG_MAX_ITER,
+    )
+    return step
+
+
+@dataclass(frozen=True)
+class _Readout:
+    """The objective as a function of factors on the neurons' read-out, near factors of one."""
+
+    loss: float
+    objective: float
+    gradient: Floats
+    curvature: Floats
+
+    def newton(self) -> Floats:
+        """The step of the factors and of the intercept, (n_neurons + 1,)."""
+        return -solve_positive(self.curvature, self.gradient)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    hinges: Hinges
+    readout: _Readout
+    promised: float
+
+    @property
+    def objective(self) -> float:
+        return self.readout.objective
+
+
+def _try_step(problem: Problem, state: LLAState, ridge: float, damping: float) -> _Trial:
+    step, promised = gauss_newton_step(problem, state.hinges, state.local, ridge, damping)
+    moved = state.hinges.moved(step[:-1].reshape(state.hinges.theta.shape), step[-1])
+    return _Trial(moved, _linearise_readout(problem, moved, ridge), promised)
+
+
+def _refit(problem: Problem, trial: _Trial, ridge: float) -> tuple[Hinges, Linearisation]:
+    """Take the trial with its read-out refitted, unless that (not squared error) made it worse."""
+    refitted = _rescale(trial.hinges, trial.readout.newton(), 1.0)
+    local = linearise(problem, refitted, ridge)
+    if local.objective <= trial.objective:
+        return refitted, local
+    return trial.hinges, linearise(problem, trial.hinges, ridge)
+
+
+def _linearise_readout(problem: Problem, hinges: Hinges, ridge: float) -> _Readout:
+    """Value, gradient and curvature of the objective in the read-out's factors."""
+    loss, n_neurons = problem.loss, len(hinges.theta)
+
+    def sums(block: Block) -> tuple[float, Floats, Floats]:
+        preactivations = hinges.preactivations(block.inputs)
+        features = np.ones((n_neurons + 1, len(block.target)))
+        np.maximum(preactivations, 0.0, out=features[:-1])
+        features[:-1] *= hinges.sign[:, None]
+        score = features[:-1].sum(axis=0) + hinges.intercept
+        value = float(block.weight @ loss.value(block.target, score))
+        gradient = block.weight * loss.gradient(block.target, score)
+        curvature = block.weight * loss.curvature(block.target, score)
+        return value, features @ gradient, (features * curvature) @ features.T
+
+    value, gradient, curvature = problem.rows.sum(sums, _BLOCK_ROWS)
+    n = problem.rows.total_weight
+    penalty = np.append(ridge * hinges.squared_norms, 0.0)
+    return _Readout(
+        loss=value / n,
+        objective=value / n + 0.5 * float(penalty.sum()),
+        gradient=gradient / n + penalty,
+        curvature=curvature / n + np.diag(penalty),
+    )
+
+
+def _rescale(hinges: Hinges, step: Floats, length: float) -> Hinges:
+    return hinges.rescaled(1.0 + length * step[:-1], hinges.intercept + length * step[-1])
+
+
+def _fit_first_readout(problem: Problem, theta: Floats, ridge: float) -> Hinges:
+    """Size and sign of the starting hinges: one Newton step of the read-out from no effect at all.
+
+    The step is halved until the loss falls, so that a start is never worse than a constant.
+    """
+    null = problem.loss.null_score(problem.rows.target, problem.rows.weight)[0]
+    hinges = Hinges(1e-3 * theta, np.ones(len(theta)), float(null))
+    readout = _linearise_readout(problem, hinges, ridge)
+    step = readout.newton()
+    for halving in range(_HALVINGS):
+        fitted = _rescale(hinges, step, 0.5**halving)
+        if _linearise_readout(problem, fitted, ridge).objective <= readout.objective:
+            return fitted
+    return hinges
+
+
+def _follow(damping: float, gain: float) -> float:
+    """The next step's damping, from how well the linearised model foretold this one."""
+    if gain > _TRUSTED_GAIN:
+        damping /= 3.0
+    elif gain < _DOUBTED_GAIN:
+        damping *= 2.0
+    return max(damping, _DAMPING_LEAST)

@@ -1,0 +1,203 @@
+"""The linear read-out of a fixed hidden layer, by Newton's method.
+
+Features are the neurons' activations brought to unit spread, so that one ridge penalty fits all:
+
+    minimise  mean loss + ridge / 2 * sum_jc (spread_j beta_jc)²        (intercepts free)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lifenet.kernels.lstsq import conjugate_gradients, solve_positive
+
+if TYPE_CHECKING:
+    from lifenet._typing import Floats
+    from lifenet.blocks import Block
+    from lifenet.network import ReluNetwork
+    from lifenet.solvers.base import Problem
+
+__all__ = ["fit_readout"]
+
+_DIRECT_LIMIT = 1500
+_CG_TOLERANCE, _CG_MAX_ITER = 1e-6, 500
+_BLOCK_ROWS = 1024
+_MAX_ITER = 100
+# Once a step promises less than this share of the objective, falls drown in rounding, and Newton's
+# convergence is quadratic: one last full step ends at the optimum.
+_LAST_STEP = 1e-10
+_SUFFICIENT_FALL = 1e-4
+_HALVINGS = 30
+
+
+@dataclass(frozen=True)
+class _Features:
+    """Unit-spread activations of a hidden layer, a constant one last."""
+
+    theta: Floats
+
+    def of(self, block: Block) -> Floats:
+        """(n_neurons + 1, n_rows)."""
+        features = np.ones((len(self.theta) + 1, len(block.target)))
+        np.maximum(self.theta @ block.inputs, 0.0, out=features[:-1])
+        return features
+
+
+def fit_readout(problem: Problem, network: ReluNetwork, ridge: float) -> ReluNetwork:
+    """Refit beta and intercept of a network, its neurons fixed, for a loss of any output count.
+
+    Parameters
+    ----------
+    problem : rows in the network's units
+    ridge : penalty on the coefficients of unit-spread activations; positive makes them unique
+    """
+    spread = _spreads(problem, network)
+    theta = np.column_stack([network.weights, network.bias]) / spread[:, None]
+    coefficients = _newton(problem, _Features(theta), ridge)
+    if problem.loss.n_outputs > 1:  # only differences between classes are determined
+        coefficients[-1] -= coefficients[-1].mean()
+    return network.with_readout(coefficients[:-1] / spread[:, None], coefficients[-1])
+
+
+def _spreads(problem: Problem, network: ReluNetwork) -> Floats:
+    """Weighted deviation of each activation; one where a neuron is constant on the rows."""
+    features = _Features(np.column_stack([network.weights, network.bias]))
+
+    def moments(block: Block) -> tuple[Floats, Floats]:
+        activations = features.of(block)[:-1]
+        return activations @ block.weight, np.square(activations) @ block.weight
+
+    first, second = problem.rows.sum(moments, _BLOCK_ROWS)
+    n = problem.rows.total_weight
+    variance = second / n - np.square(first / n)
+    varies = variance > 1e-12 * (second / n)
+    return np.where(varies, np.sqrt(np.where(varies, variance, 1.0)), 1.0)
+
+
+def _newton(problem: Problem, features: _Features, ridge: float) -> Floats:
+    """Coefficients (n_neurons + 1, n_outputs) that minimise the penalised loss."""
+    rows, n_outputs = problem.rows, problem.loss.n_outputs
+    coefficients = np.zeros((len(features.theta) + 1, n_outputs))
+    coefficients[-1] = problem.loss.null_score(rows.target, rows.weight)
+    # Shifting the intercepts of all classes alike changes nothing: a whisper of penalty keeps the
+    # Hessian from being singular.
+    penalty = np.full(coefficients.shape, ridge)
+    penalty[-1] = 1e-10 if n_outputs > 1 else 0.0
+    objective, gradient = _value_and_gradient(problem, features, coefficients, penalty)
+    for _ in range(_MAX_ITER):
+        step = _newton_step(problem, features, coefficients, gradient, penalty)
+        slope = float(np.sum(gradient * step))
+        if -slope <= _LAST_STEP * objective:
+            return coefficients + step
+        for halving in range(_HALVINGS):
+            trial = coefficients + 0.5**halving * step
+            value, slopes = _value_and_gradient(problem, features, trial, penalty)
+            if value <= objective + _SUFFICIENT_FALL * 0.5**halving * slope:
+                break
+        else:  # no step helps: the optimum, to rounding
+            break
+        coefficients, objective, gradient = trial, value, slopes
+    return coefficients
+
+
+def _scores(features: Floats, coefficients: Floats) -> Floats:
+    scores = features.T @ coefficients
+    return scores if coefficients.shape[1] > 1 else np.asarray(scores[:, 0])
+
+
+def _value_and_gradient(
+    problem: Problem, features: _Features, coefficients: Floats, penalty: Floats
+) -> tuple[float, Floats]:
+    loss, n_outputs = problem.loss, coefficients.shape[1]
+
+    def sums(block: Block) -> tuple[float, Floats]:
+        activations = features.of(block)
+        score = _scores(activations, coefficients)
+        rows = loss.gradient(block.target, score).reshape(-1, n_outputs)
+        value = float(block.weight @ loss.value(block.target, score))
+        return value, (activations * block.weight) @ rows
+
+    value, gradient = problem.rows.sum(sums, _BLOCK_ROWS)
+    n = problem.rows.total_weight
+    penalised = value / n + 0.5 * float(np.sum(penalty * np.square(coefficients)))
+    return penalised, gradient / n + penalty * coefficients
+
+
+def _newton_step(
+    problem: Problem,
+    features: _Features,
+    coefficients: Floats,
+    gradient: Floats,
+    penalty: Floats,
+) -> Floats:
+    if coefficients.size <= _DIRECT_LIMIT:
+        hessian = _hessian(problem, features, coefficients)
+        step = solve_positive(hessian, -gradient.ravel(), penalty.ravel())
+    else:
+        step = _step_by_products(problem, features, coefficients, gradient, penalty)
+    return step.reshape(coefficients.shape)
+
+
+def _curvature_rows(problem: Problem, block: Block, score: Floats, n_outputs: int) -> Floats:
+    """Weighted curvature of each row: (n_rows, n_outputs, n_outputs)."""
+    curvature = problem.loss.curvature(block.target, score)
+    return curvature.reshape(-1, n_outputs, n_outputs) * block.weight[:, None, None]
+
+
+def _hessian(problem: Problem, features: _Features, coefficients: Floats) -> Floats:
+    """Mean curvature of the loss in the coefficients, feature by feature, outputs inside."""
+    n_features, n_outputs = coefficients.shape
+
+    def sums(block: Block) -> tuple[Floats]:
+        activations = features.of(block)
+        score = _scores(activations, coefficients)
+        curvature = _curvature_rows(problem, block, score, n_outputs)
+        hessian = np.empty((n_features, n_outputs, n_features, n_outputs))
+        for c in range(n_outputs):
+            for d in range(c + 1):
+                hessian[:, c, :, d] = (activations * curvature[:, c, d]) @ activations.T
+                hessian[:, d, :, c] = hessian[:, c, :, d]
+        return (hessian,)
+
+    (total,) = problem.rows.sum(sums, _BLOCK_ROWS)
+    return total.reshape(coefficients.size, coefficients.size) / problem.rows.total_weight
+
+
+def _step_by_products(
+    problem: Problem,
+    features: _Features,
+    coefficients: Floats,
+    gradient: Floats,
+    penalty: Floats,
+) -> Floats:
+    """The same step for many unknowns, by conjugate gradients on products with the Hessian."""
+    shape, n = coefficients.shape, problem.rows.total_weight
+
+    def product(direction: Floats) -> Floats:
+        def sums(block: Block) -> tuple[Floats]:
+            activations = features.of(block)
+            score = _scores(activations, coefficients)
+            curvature = _curvature_rows(problem, block, score, shape[1])
+            change = activations.T @ direction.reshape(shape)
+            return (activations @ np.einsum("icd,id->ic", curvature, change),)
+
+        (image,) = problem.rows.sum(sums, _BLOCK_ROWS)
+        return image.ravel() / n + penalty.ravel() * direction
+
+    def diagonal(block: Block) -> tuple[Floats]:
+        activations = features.of(block)
+        curvature = _curvature_rows(problem, block, _scores(activations, coefficients), shape[1])
+        return (np.square(activations) @ np.einsum("icc->ic", curvature),)
+
+    (scale,) = problem.rows.sum(diagonal, _BLOCK_ROWS)
+    step, _ = conjugate_gradients(
+        product,
+        -gradient.ravel(),
+        1.0 / (scale / n + penalty).ravel(),
+        tolerance=_CG_TOLERANCE,
+        max_iter=_CG_MAX_ITER,
+    )
+    return step

@@ -1,0 +1,65 @@
+"""Slow and plain versions of the kernels: the independent truth that tests compare with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lifenet.blocks import ArrayRows
+from lifenet.losses import Loss, SquaredError
+from lifenet.solvers.base import Problem
+from lifenet.solvers.hinges import Hinges
+
+
+def masked_design(theta, X):
+    """The Jacobian on frozen patterns, row by row, with the intercept's column last."""
+    rows = []
+    for x in X:
+        homogeneous = np.append(x, 1.0)
+        row = []
+        for hinge in theta:
+            active = float(sum(h * v for h, v in zip(hinge, homogeneous, strict=True)) > 0)
+            row.extend(active * homogeneous)
+        rows.append([*row, 1.0])
+    return np.array(rows)
+
+
+def hinge_score(hinges: Hinges, X):
+    """Score of a network given by its hinges, neuron by neuron."""
+    homogeneous = np.column_stack([X, np.ones(len(X))])
+    score = np.full(len(X), hinges.intercept)
+    for theta, sign in zip(hinges.theta, hinges.sign, strict=True):
+        score += sign * np.maximum(homogeneous @ theta, 0.0)
+    return score
+
+
+def penalised_objective(hinges: Hinges, X, y, weight, loss: Loss, ridge):
+    """Weighted mean loss plus ridge, straight from its definition."""
+    value = loss.value(y, hinge_score(hinges, X))
+    return np.average(value, weights=weight) + 0.5 * ridge * np.sum(hinges.theta**2)
+
+
+def plain_problem(X, y, weight=None, loss: Loss | None = None) -> Problem:
+    """A problem in the columns' own units."""
+    return Problem(
+        ArrayRows.of(np.asarray(X, float), np.asarray(y, float), weight), loss or SquaredError()
+    )
+
+
+def random_hinges(generator, n_neurons, n_features, smallest=0.0) -> Hinges:
+    """Hinges of random direction and sign, none shorter than `smallest`."""
+    theta = generator.normal(size=(n_neurons, n_features + 1))
+    size = np.linalg.norm(theta, axis=1, keepdims=True)
+    theta *= np.maximum(size, smallest) / size
+    sign = generator.choice([-1.0, 1.0], n_neurons)
+    return Hinges(theta, sign, float(generator.normal()))
+
+
+def planted_network(seed, n_samples=2000, n_features=5, n_neurons=3):
+    """A noiseless target whose network is known: hinges that cut the data near its middle."""
+    generator = np.random.default_rng([seed, 77])
+    X = generator.normal(size=(n_samples, n_features))
+    weights = generator.normal(size=(n_neurons, n_features))
+    weights /= np.linalg.norm(weights, axis=1, keepdims=True)
+    bias = generator.uniform(-0.7, 0.7, n_neurons)
+    beta = generator.uniform(1.0, 3.0, n_neurons) * generator.choice([-1.0, 1.0], n_neurons)
+    return X, np.maximum(X @ weights.T + bias, 0.0) @ beta + 0.5

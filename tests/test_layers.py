@@ -1,0 +1,89 @@
+"""Who may import whom, read from the source text: training and reading meet in `network` only."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "lifenet"
+
+# For each module or package: what of ours it may import, beside `_typing` and `_extras`.
+MAY_IMPORT = {
+    "kernels": set(),
+    "losses": {"kernels"},
+    "network": {"kernels"},
+    "schema": set(),
+    "blocks": set(),
+    "datasets": set(),
+    "solvers": {"kernels", "losses", "network", "blocks"},
+    "members": {"solvers", "losses", "blocks"},
+    "aggregate": {"network", "solvers"},
+    "recipe": {"members", "aggregate", "blocks", "network", "solvers"},
+    "estimators": {"recipe", "losses", "schema", "network", "blocks", "solvers"},
+    "__init__": {"estimators", "network", "schema"},
+    "_typing": set(),
+    "_extras": set(),
+}
+EVERYWHERE = {"_typing", "_extras"}
+REQUIRED = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl"}
+SCIKIT_LEARN = {"estimators"}
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def layer_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports_of(path: Path) -> set[tuple[str, bool]]:
+    """Every imported module, and whether only a type checker sees it."""
+    tree = ast.parse(path.read_text())
+    typing_only = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in ast.walk(block)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {(alias.name, id(node) in typing_only) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name} imports relatively: {ast.unparse(node)}"
+            names = [node.module]
+            if node.module == "lifenet":
+                names = [f"lifenet.{alias.name}" for alias in node.names]
+            found |= {(str(name), id(node) in typing_only) for name in names}
+    return found
+
+
+def test_the_table_names_every_module():
+    assert {layer_of(path) for path in FILES} == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_only_go_down(path):
+    layer = layer_of(path)
+    allowed = MAY_IMPORT[layer] | EVERYWHERE | {layer}
+    ours = {name.split(".")[1] for name, _ in imports_of(path) if name.startswith("lifenet.")}
+    assert ours <= allowed, f"{layer} must not import {sorted(ours - allowed)}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_required_packages_are_imported_directly(path):
+    import sys
+
+    for name, typing_only in imports_of(path):
+        top = name.split(".")[0]
+        if typing_only or top in sys.stdlib_module_names or top == "lifenet":
+            continue
+        assert top in REQUIRED, f"{path.name} imports {top}: use lifenet._extras.require"
+        if top == "sklearn":
+            assert layer_of(path) in SCIKIT_LEARN, f"{path.name} must not know scikit-learn"
+
+
+def test_the_rule_can_fail(tmp_path):
+    """A guard that has never been seen to fail guards nothing."""
+    rogue = tmp_path / "rogue.py"
+    rogue.write_text("import lifenet.estimators\nfrom lifenet import schema\nimport torch\n")
+    names = {name for name, _ in imports_of(rogue)}
+    assert names == {"lifenet.estimators", "lifenet.schema", "torch"}

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from lifenet import FeatureSchema
+from lifenet.schema import check_finite
+
+X = np.array([[1.0, 5.0], [3.0, 4.0]])
+
+
+def test_ranges_names_and_groups_are_read_from_a_table():
+    schema = FeatureSchema.of(X, ["age", "income"])
+    assert schema.names == ("age", "income")
+    assert schema.lower == (1.0, 4.0)
+    assert schema.upper == (3.0, 5.0)
+    assert schema.groups == {"age": (0,), "income": (1,)}
+    assert FeatureSchema.of(X).names == ("x0", "x1")
+
+
+def test_dummies_can_share_a_group():
+    schema = FeatureSchema.of(X, ["sex=F", "sex=M"], {"sex": [0, 1]})
+    assert schema.groups == {"sex": (0, 1)}
+
+
+def test_cells_outside_the_training_range_are_flagged():
+    outside = FeatureSchema.of(X).outside(np.array([[0.9, 4.5], [3.0, 5.1]]))
+    assert outside.tolist() == [[True, False], [False, True]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"names": ["a", "a"]}, "a came twice"),
+        ({"names": ["a"]}, "1 entries for 2 columns"),
+        ({"groups": {"a": [0]}}, "exactly one group.*hold columns \\[0\\]"),
+        ({"groups": {"a": [0, 1], "b": [1]}}, "hold columns \\[0, 1, 1\\]"),
+    ],
+)
+def test_parts_that_disagree_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        FeatureSchema.of(X, **settings)
+
+
+@pytest.mark.parametrize(("value", "kind"), [(np.nan, "NaN"), (-np.inf, "infinity")])
+def test_the_first_bad_cell_is_named(value, kind):
+    table = np.zeros((70_000, 3))  # in the second block of rows
+    table[69_000, 1] = value
+    table[69_500, 0] = value
+    with pytest.raises(ValueError, match=f"{kind}: column 'b' .*row 69000.*SimpleImputer"):
+        check_finite(table, ["a", "b", "c"])
+    with pytest.raises(ValueError, match="column 'x1'"):
+        check_finite(table)
