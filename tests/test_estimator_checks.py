@@ -1,7 +1,7 @@
 """scikit-learn's own checks, none of them expected to fail."""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from lifenet import LLAClassifier, LLARegressor
 
@@ -13,7 +13,14 @@ ESTIMATORS = [
 ]
 
 
+def cases():
+    for estimator in ESTIMATORS:
+        for number, (_, check) in enumerate(estimator_checks_generator(estimator)):
+            name = getattr(check, "func", check).__name__
+            yield pytest.param(estimator, check, id=f"{estimator!r}-{number}-{name}")
+
+
 @pytest.mark.filterwarnings("default")  # the checks provoke scikit-learn's own warnings
-@parametrize_with_checks(ESTIMATORS)
+@pytest.mark.parametrize(("estimator", "check"), list(cases()))
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -305,6 +305,16 @@ def test_mean_of_a_wide_network_with_absent_weights() -> None:
     assert_allclose(network.along(X, 2).mean(grid, weight), expected, rtol=0, atol=1e-12)
 
 
+def test_rows_without_weight_are_as_good_as_absent() -> None:
+    # A row far away must not even cost the others their digits.
+    network, X = random_network(20, 3), random_rows(50, 3)
+    weight, grid = np.linspace(1, 2, 51), np.linspace(-1, 1, 5)
+    weight[50] = 0
+    with_stray = network.along(np.vstack([X, [[1e12, 1e12, 1e12]]]), 1)
+    expected = network.along(X, 1).mean(grid, weight[:50])
+    assert_allclose(with_stray.mean(grid, weight), expected, rtol=0, atol=1e-13)
+
+
 @invariant
 @given(restrictions())
 def test_kinks_are_where_rows_cross_hyperplanes(case: tuple[ReluNetwork, Floats, int]) -> None:
@@ -516,12 +526,10 @@ def test_copies_stay_read_only(duplicate: Callable[[ReluNetwork], ReluNetwork], 
 def test_networks_compare_by_their_arrays() -> None:
     network = random_network(3, 2)
     assert network == ReluNetwork(*arrays_of(network))
-    for place in range(5):
-        changed = [
-            a + 1e-15 * (k == place) + a * 1e-15 * (k == place)
-            for k, a in enumerate(arrays_of(network))
-        ]
-        assert network != ReluNetwork(*changed)
+    for name in ARRAYS:
+        changed = {other: getattr(network, other) for other in ARRAYS}
+        changed[name] = np.nextafter(changed[name], np.inf)
+        assert network != ReluNetwork(**changed)
     assert network != network.select([0, 1])
     assert network != "network"
     with pytest.raises(TypeError, match="unhashable"):
@@ -865,6 +873,12 @@ def test_noise_in_a_first_weight_does_not_decide_the_orientation() -> None:
     assert_array_equal(noisy.linear, np.zeros((2, 1)))
     turned = ReluNetwork([[-1e-3, 2.0]], [1.0], [1.0], 0.0).canonical()
     assert turned.weights[0, 1] < 0 < turned.weights[0, 0]
+
+
+def test_turning_leaves_no_negative_zeros() -> None:
+    form = ReluNetwork([[-1.0, 0.0]], [0.0], [1.0], 0.0).canonical()
+    assert not np.signbit(form.weights).any()
+    assert not np.signbit(form.bias).any()
 
 
 def test_opposite_neurons_can_cancel_to_a_line() -> None:

@@ -1,0 +1,1 @@
+"""What the foundation must show: checks, oracles, speed, memory."""
