@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import clone
 
-from benchmarks.bars import Bars
 from lifenet import LLAClassifier, LLARegressor
 from lifenet.losses import Logistic, SquaredError
 from lifenet.members import seeds_of, train_member
@@ -17,13 +16,18 @@ from lifenet.solvers.printed import PrintedLLA, PrintedState
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from oracles import (  # noqa: E402  # the tests' plain versions, found by the line above
+from typing import TYPE_CHECKING
+
+from oracles import (  # the tests' plain versions, found by the line above
     masked_design,
     penalised_objective,
     plain_problem,
     planted_network,
     random_hinges,
 )
+
+if TYPE_CHECKING:
+    from benchmarks.bars import Bars
 
 
 def run(bars: Bars) -> None:
@@ -105,6 +109,7 @@ def planted(bars: Bars) -> None:
 def never_rises(bars: Bars, n_problems: int = 3000) -> None:
     """Hypothesis draws hard problems; each is counted, and none may rise."""
     from hypothesis import HealthCheck, Phase, given, settings
+
     from test_lla import assert_never_rises, hard_problems
 
     seen = {"problems": 0, "rises": 0}

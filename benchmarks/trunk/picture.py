@@ -9,9 +9,9 @@ from pathlib import Path
 import matplotlib as mpl
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402  # after the backend is chosen
+from matplotlib import pyplot as plt  # after the backend is chosen
 
-from benchmarks.bars import RESULTS  # noqa: E402
+from benchmarks.bars import RESULTS
 
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "lla-race.png"
 TITLES = {

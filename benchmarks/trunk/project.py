@@ -8,9 +8,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from benchmarks.bars import Bars
 from lifenet.datasets.registry import data_folder
+
+if TYPE_CHECKING:
+    from benchmarks.bars import Bars
 
 ROOT = Path(__file__).parents[2]
 

@@ -139,8 +139,8 @@ y = np.abs(X[:, 0]) + X[:, 1]
 LLARegressor(20, max_iter=1, random_state=0).fit(X[:2000], y[:2000])  # what imports and BLAS take
 open("/proc/self/clear_refs", "w").write("5")  # the peak restarts here
 before = status("VmRSS:")
-model = LLARegressor(20, max_iter=3, random_state=0).fit(X, y)
-print(json.dumps({"before": before, "peak": status("VmHWM:"), "r2": model.score(X[:9999], y[:9999])}))
+LLARegressor(20, max_iter=3, random_state=0).fit(X, y)
+print(json.dumps({"before": before, "peak": status("VmHWM:")}))
 """
 
 
