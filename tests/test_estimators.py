@@ -24,7 +24,7 @@ def regression():
 
 @pytest.fixture(scope="module")
 def binary():
-    data = simulate.mim(3000, task="classification", random_state=0)
+    data = simulate.gam(3000, task="classification", random_state=0)
     return data.X, data.y
 
 
@@ -111,7 +111,8 @@ class TestClassification:
         X, y = binary
         model = LLAClassifier(10, random_state=0).fit(X[:2000], y[:2000])
         linear = LogisticRegression().fit(X[:2000], y[:2000])
-        assert model.score(X[2000:], y[2000:]) > linear.score(X[2000:], y[2000:])
+        mine, peer = (1 - m.score(X[2000:], y[2000:]) for m in (model, linear))
+        assert mine < 0.8 * peer
 
     def test_scores_are_log_odds_of_the_second_class(self, binary):
         X, y = binary

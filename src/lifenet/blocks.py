@@ -83,7 +83,7 @@ class Rows(Protocol):
         """Combine the blocks' results by an associative function."""
 
     def collect(self, function: Callable[[Block], Floats]) -> Floats:
-        """Gather an array with one entry a row, in the rows' order."""
+        """Gather arrays with one entry a row along their last axis, in the rows' order."""
 
     def with_target(self, target: Floats) -> Rows:
         """The same rows with other targets."""
@@ -165,8 +165,8 @@ class ArrayRows:
         return result
 
     def collect(self, function: Callable[[Block], Floats]) -> Floats:
-        """Gather an array with one entry a row, in the rows' order."""
-        return np.concatenate([function(block) for block in self._blocks(_COLLECT_ROWS)])
+        """Gather arrays with one entry a row along their last axis, in the rows' order."""
+        return np.concatenate([function(block) for block in self._blocks(_COLLECT_ROWS)], axis=-1)
 
     def _blocks(self, block_rows: int) -> Iterator[Block]:
         """Yield consecutive blocks. Their `inputs` share one buffer: use it before the next."""

@@ -28,7 +28,7 @@ def weighted_quantiles(values: Floats, weight: Floats | None, levels: Floats) ->
     (k,), each one of the values
     """
     levels = np.asarray(levels, dtype=np.float64)
-    if weight is None:
+    if weight is None or weight.min() == weight.max():
         return _quantiles(values, levels)
     counted = weight > 0
     values, weight = values[counted], weight[counted]

@@ -362,7 +362,7 @@ def _fit_first_readout(problem: Problem, theta: Floats, ridge: float) -> Hinges:
 def _follow(damping: float, gain: float) -> float:
     """The next step's damping, from how well the linearised model foretold this one."""
     if gain > _TRUSTED_GAIN:
-        damping /= 3.0
+        damping /= 5.0
     elif gain < _DOUBTED_GAIN:
         damping *= 2.0
     return max(damping, _DAMPING_LEAST)

@@ -12,7 +12,7 @@ from lifenet.kernels.quantiles import weighted_quantiles
 
 if TYPE_CHECKING:
     from lifenet._typing import Floats
-    from lifenet.blocks import Block
+    from lifenet.blocks import Block, Rows
     from lifenet.solvers.base import Problem
 
 __all__ = ["STARTS", "least_squares_hinges", "random_hinges"]
@@ -23,6 +23,8 @@ _LEVELS = (0.05, 0.95)
 # of the projection's spread, so that repeated rows and weights give the same pattern.
 _BESIDE = 1e-7
 _BLOCK_ROWS = 1024
+# Projections of all rows on several directions are held at once, up to this many numbers.
+_PROJECTIONS = 1 << 21
 
 
 def random_hinges(problem: Problem, n_neurons: int, generator: np.random.Generator) -> Floats:
@@ -34,12 +36,8 @@ def random_hinges(problem: Problem, n_neurons: int, generator: np.random.Generat
     """
     directions = generator.standard_normal((n_neurons, problem.rows.n_features))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
-    levels = generator.uniform(*_LEVELS, n_neurons)
-    offsets = [
-        _offsets(problem, direction, np.array([level]))[0]
-        for direction, level in zip(directions, levels, strict=True)
-    ]
-    return np.column_stack([directions, offsets])
+    levels = generator.uniform(*_LEVELS, (n_neurons, 1))
+    return np.column_stack([directions, _offsets(problem, directions, levels)])
 
 
 def least_squares_hinges(
@@ -58,17 +56,41 @@ def least_squares_hinges(
         size = np.linalg.norm(direction)
     direction = direction / size
     levels = np.arange(1, n_neurons + 1) / (n_neurons + 1)
-    offsets = _offsets(problem, direction, levels)
+    offsets = _offsets(problem, direction[None], levels[None])[0]
     return np.column_stack([np.tile(direction, (n_neurons, 1)), offsets])
 
 
-def _offsets(problem: Problem, direction: Floats, levels: Floats) -> Floats:
-    """Biases that put a hinge of this direction just beside the given quantiles."""
-    projections = problem.rows.collect(lambda block: direction @ block.inputs[:-1])
-    weight = problem.rows.weight
-    quantiles = weighted_quantiles(projections, weight, levels)
-    mean = weight @ projections / weight.sum()
-    spread = np.sqrt(weight @ np.square(projections - mean) / weight.sum())
+def _offsets(problem: Problem, directions: Floats, levels: Floats) -> Floats:
+    """Biases that put hinges just beside quantiles of the rows' projections.
+
+    Parameters
+    ----------
+    directions : (k, n_features)
+    levels : (k, l), the quantiles of each projection
+
+    Returns
+    -------
+    (k, l)
+    """
+    rows = problem.rows
+    at_once = max(1, _PROJECTIONS // rows.n_rows)
+    offsets = np.empty(levels.shape)
+    for start in range(0, len(directions), at_once):
+        projections = _projections(rows, directions[start : start + at_once])
+        for place, values in enumerate(projections, start):
+            offsets[place] = _beside_quantiles(values, rows.weight, levels[place])
+    return offsets
+
+
+def _projections(rows: Rows, directions: Floats) -> Floats:
+    """Every row on every direction: (k, n_rows)."""
+    return rows.collect(lambda block: directions @ block.inputs[:-1])
+
+
+def _beside_quantiles(values: Floats, weight: Floats, levels: Floats) -> Floats:
+    quantiles = weighted_quantiles(values, weight, levels)
+    mean = weight @ values / weight.sum()
+    spread = np.sqrt(weight @ np.square(values - mean) / weight.sum())
     return np.asarray(_BESIDE * spread - quantiles)
 
 
