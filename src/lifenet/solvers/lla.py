@@ -41,6 +41,9 @@ _BLOCK_ROWS = 1024
 # Damping: its start, its bounds, and how it follows the gain ratio (fall over promised fall).
 _DAMPING_START, _DAMPING_LEAST, _DAMPING_MOST = 1e-2, 1e-10, 1e10
 _TRUSTED_GAIN, _DOUBTED_GAIN = 0.25, 0.1
+# A fall by less than this share is rounding. Taking it would let rounding choose the network, since
+# near a minimum a step of relative size 1e-8 changes the objective by 1e-16.
+_LEAST_FALL = 1e-11
 # The objective must fall by less than the tolerance this often in a row before a start ends.
 _PATIENCE = 3
 # Below this share of the null model's loss the fit is exact: what is left is rounding.
@@ -130,11 +133,12 @@ class LLA:
         Where no step does, however short, the state comes back unmoved, its damping at the limit.
         """
         damping, rejected = state.next_damping, 0
+        goal = (1.0 - _LEAST_FALL) * state.objective
         while damping < _DAMPING_MOST:
             trial = _try_step(problem, state, self.ridge, damping)
-            if trial.objective < state.objective:
+            if trial.objective < goal:
                 after = self._accept(problem, state, trial, damping, rejected)
-                if after.objective < state.objective:  # not so where the fall was only rounding
+                if after.objective < goal:
                     return after
             rejected += 1
             damping *= 4.0
