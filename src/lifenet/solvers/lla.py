@@ -309,11 +309,14 @@ def _try_step(problem: Problem, state: LLAState, ridge: float, damping: float) -
 
 
 def _refit(problem: Problem, trial: _Trial, ridge: float) -> tuple[Hinges, Linearisation]:
-    """Take the trial with its read-out refitted, unless that (not squared error) made it worse."""
-    refitted = _rescale(trial.hinges, trial.readout.newton(), 1.0)
-    local = linearise(problem, refitted, ridge)
-    if local.objective <= trial.objective:
-        return refitted, local
+    """Refit the trial's read-out, where that promises more than rounding and keeps its promise."""
+    step = trial.readout.newton()
+    promised = -0.5 * float(trial.readout.gradient @ step)
+    if promised > _LEAST_FALL * trial.objective:
+        refitted = _rescale(trial.hinges, step, 1.0)
+        local = linearise(problem, refitted, ridge)
+        if local.objective < trial.objective:
+            return refitted, local
     return trial.hinges, linearise(problem, trial.hinges, ridge)
 
 
