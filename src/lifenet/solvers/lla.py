@@ -38,8 +38,8 @@ _DIRECT_LIMIT = 1500
 _CG_TOLERANCE, _CG_MAX_ITER = 3e-2, 60
 _BLOCK_ROWS = 1024
 
-# Damping: its start, its bounds, and how it follows the gain ratio (fall over promised fall).
-_DAMPING_START, _DAMPING_LEAST, _DAMPING_MOST = 1e-2, 1e-10, 1e10
+# Damping: its start, its least, and how it follows the gain ratio (fall over promised fall).
+_DAMPING_START, _DAMPING_LEAST = 1e-2, 1e-10
 _TRUSTED_GAIN, _DOUBTED_GAIN = 0.25, 0.1
 # A fall by less than this share is rounding. Taking it would let rounding choose the network, since
 # near a minimum a step of relative size 1e-8 changes the objective by 1e-16.
@@ -85,6 +85,7 @@ class LLAState:
     gain: float = np.nan
     rejected: int = 0
     slow_steps: int = 0
+    stalled: bool = False
 
     @property
     def objective(self) -> float:
@@ -130,33 +131,42 @@ class LLA:
     def step(self, problem: Problem, state: LLAState) -> LLAState:
         """The first damped step that lowers the objective, then the read-out on its hinges.
 
-        Where no step does, however short, the state comes back unmoved, its damping at the limit.
+        A step is damped more while it does not. When the model itself promises no more than
+        rounding, the state comes back unmoved and stalled.
         """
         damping, rejected = state.next_damping, 0
-        goal = (1.0 - _LEAST_FALL) * state.objective
-        while damping < _DAMPING_MOST:
-            trial = _try_step(problem, state, self.ridge, damping)
-            if trial.objective < goal:
-                after = self._accept(problem, state, trial, damping, rejected)
-                if after.objective < goal:
-                    return after
+        least = _LEAST_FALL * state.objective
+        while True:
+            step, promised = gauss_newton_step(
+                problem, state.hinges, state.local, self.ridge, damping
+            )
+            if not promised > least:
+                return replace(state, gain=np.nan, rejected=rejected, stalled=True)
+            trial = _trial(problem, state.hinges, step, self.ridge)
+            if state.objective - trial.objective > least:
+                gain = (state.objective - trial.objective) / promised
+                hinges, local = _refit(problem, trial, self.ridge)
+                return self._next(state, hinges, local, damping, gain, rejected)
             rejected += 1
             damping *= 4.0
-        return replace(state, damping=damping, gain=np.nan, rejected=rejected)
 
     def verdict(self, state: LLAState) -> Status | None:
         """Stop when the fit is exact, no step helps, or steps have become slow."""
         if state.loss <= state.floor:
             return Status.EXACT
-        if state.damping >= _DAMPING_MOST:
+        if state.stalled:
             return Status.STALLED
         return Status.CONVERGED if state.slow_steps >= _PATIENCE else None
 
-    def _accept(
-        self, problem: Problem, state: LLAState, trial: _Trial, damping: float, rejected: int
+    def _next(
+        self,
+        state: LLAState,
+        hinges: Hinges,
+        local: Linearisation,
+        damping: float,
+        gain: float,
+        rejected: int,
     ) -> LLAState:
-        gain = (state.objective - trial.objective) / max(trial.promised, np.finfo(float).tiny)
-        hinges, local = _refit(problem, trial, self.ridge)
         slow = state.objective - local.objective <= self.tol * state.objective
         return LLAState(
             hinges,
@@ -241,8 +251,9 @@ def _marquardt_scale(hinges: Hinges, local: Linearisation) -> Floats:
     norms = hinges.squared_norms
     typical = float(norms.mean()) or 1.0
     relative = typical / (norms + 1e-4 * typical)
-    curvature = local.diagonal + 1e-6 * local.diagonal.mean()
-    return np.asarray(curvature * np.append(np.repeat(relative, n_inputs), 0.0))
+    # Positive even where saturated rows leave no curvature: damping must be able to end any search.
+    curvature = local.diagonal + 1e-6 * local.diagonal.mean() + 1e-12
+    return np.asarray(curvature * np.append(np.repeat(relative, n_inputs), 1.0))
 
 
 def _solve_by_products(
@@ -295,17 +306,15 @@ class _Readout:
 class _Trial:
     hinges: Hinges
     readout: _Readout
-    promised: float
 
     @property
     def objective(self) -> float:
         return self.readout.objective
 
 
-def _try_step(problem: Problem, state: LLAState, ridge: float, damping: float) -> _Trial:
-    step, promised = gauss_newton_step(problem, state.hinges, state.local, ridge, damping)
-    moved = state.hinges.moved(step[:-1].reshape(state.hinges.theta.shape), step[-1])
-    return _Trial(moved, _linearise_readout(problem, moved, ridge), promised)
+def _trial(problem: Problem, hinges: Hinges, step: Floats, ridge: float) -> _Trial:
+    moved = hinges.moved(step[:-1].reshape(hinges.theta.shape), step[-1])
+    return _Trial(moved, _linearise_readout(problem, moved, ridge))
 
 
 def _refit(problem: Problem, trial: _Trial, ridge: float) -> tuple[Hinges, Linearisation]:
