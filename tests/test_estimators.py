@@ -80,6 +80,22 @@ class TestRegression:
         model = LLARegressor(20, algorithm="printed", random_state=0).fit(X, y)
         assert np.isfinite(model.predict(X)).all()
 
+    @pytest.mark.parametrize("settings", [{}, {"ridge": 0}, {"algorithm": "printed"}])
+    def test_a_column_that_was_constant_in_training_changes_nothing(self, settings):
+        """Its random starting weights, which no step had moved, used to act on new values."""
+        generator = np.random.default_rng(0)
+        X = np.column_stack([generator.normal(size=(300, 2)), np.full(300, 7.0)])
+        y = np.abs(X[:, 0]) + X[:, 1]
+        for model in (LLARegressor(5, **settings), LLAClassifier(5, **settings)):
+            target = y if isinstance(model, LLARegressor) else y > 1
+            network = model.set_params(random_state=0).fit(X, target).network_
+            np.testing.assert_array_equal(network.weights[:, 2], 0.0)
+            np.testing.assert_array_equal(network.score(X + np.array([0, 0, 9])), network.score(X))
+
+    def test_the_least_squares_start_is_run_once(self, regression):
+        model = LLARegressor(4, start="least-squares", n_restarts=5).fit(*regression)
+        assert len(model.outcomes_[0].objectives) == 1
+
     def test_a_huge_offset_and_a_tiny_spread(self):
         generator = np.random.default_rng(0)
         X = generator.normal(size=(500, 2))
@@ -103,7 +119,7 @@ class TestRegression:
         model = LLARegressor(3, verbose=1, random_state=0).fit(*regression)
         lines = capsys.readouterr().out.splitlines()
         assert len(lines) == model.n_iter_ + 1
-        assert lines[0].startswith("start 1, iteration 0: objective")
+        assert lines[0].startswith("network 1, start 1, iteration 0: objective")
 
 
 class TestClassification:
@@ -123,6 +139,7 @@ class TestClassification:
         np.testing.assert_allclose(
             np.log(probability[:, 1] / probability[:, 0]), model.decision_function(X), atol=1e-9
         )
+        np.testing.assert_allclose(model.predict_log_proba(X), np.log(probability), atol=1e-12)
         np.testing.assert_array_equal(
             model.predict(X), np.where(probability[:, 1] > 0.5, "yes", "no")
         )
@@ -135,6 +152,9 @@ class TestClassification:
         assert len(model.outcomes_) == 3
         assert model.score(X[1000:], y[1000:]) > 0.9
         np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+        np.testing.assert_allclose(
+            np.exp(model.predict_log_proba(X)), model.predict_proba(X), atol=1e-12
+        )
         np.testing.assert_array_equal(
             model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)]
         )
@@ -218,6 +238,8 @@ class TestWeights:
             ([1.0, -2.0, 1.0], r"negative in row 1 \(-2.0\)"),
             ([1.0, 1.0, np.nan], "not finite in row 2"),
             ([0.0, 0.0, 0.0], "zero in every row"),
+            ([1.0, 1e300, 1.0], "too large in row 1"),
+            (["a", "b", "c"], "sample_weight must hold numbers"),
             ([1.0, 1.0], r"sample_weight.shape == \(2,\), expected \(3,\)"),
         ],
     )
@@ -234,6 +256,7 @@ class TestWeights:
         alone = LLAClassifier(4, random_state=0).fit(X[y != "middle"], y[y != "middle"])
         assert list(model.classes_) == ["inner", "outer"]
         np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
+        assert model.schema_ == alone.schema_
 
 
 class TestBadInput:
@@ -244,7 +267,7 @@ class TestBadInput:
         y = np.arange(10) % 2
         good = clone(model).fit(frame, y)
         frame.loc[7, "income"] = value
-        message = f"contains {kind}: column 'income' .*row 7.*Impute"
+        message = f"contains {kind}: column 'income' .*row 7.*(Impute|Replace)"
         with pytest.raises(ValueError, match=message):
             clone(model).fit(frame, y)
         with pytest.raises(ValueError, match=message):
@@ -255,6 +278,26 @@ class TestBadInput:
         X = np.arange(4.0)[:, None]
         with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity).*row 1"):
             LLARegressor(2).fit(X, [0.0, value, 1.0, 2.0])
+
+    @pytest.mark.parametrize("value", [None, np.nan, pd.NA])
+    def test_a_missing_label_is_named(self, value):
+        X = np.arange(4.0)[:, None]
+        with pytest.raises(ValueError, match="Input y contains NaN in row 2"):
+            LLAClassifier(2).fit(X, np.array(["a", "b", value, "b"], dtype=object))
+
+    @pytest.mark.parametrize("model", [LLARegressor(2), LLAClassifier(2)])
+    def test_a_column_of_text_is_named_with_the_remedy(self, model):
+        frame = pd.DataFrame({"age": np.arange(6.0), "job": list("abcabc")})
+        with pytest.raises(ValueError, match=r"Column 'job' cannot be read.*OneHotEncoder"):
+            model.fit(frame, [0, 1, 0, 1, 0, 1])
+
+    def test_numbers_too_large_are_named(self):
+        X = np.arange(8.0).reshape(4, 2)
+        with pytest.raises(ValueError, match=r"Input y contains a value too large .* row 3"):
+            LLARegressor(2).fit(X, [0.0, 1.0, 2.0, 1e300])
+        X[1, 1] = 1e200
+        with pytest.raises(ValueError, match=r"too large .*column 'x1' .*row 1"):
+            LLARegressor(2).fit(X, np.arange(4.0))
 
     def test_one_class_only(self):
         X = np.arange(4.0)[:, None]

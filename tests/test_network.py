@@ -631,7 +631,8 @@ def test_tables_that_do_not_fit_are_refused(method: str) -> None:
     with pytest.raises(ValueError, match=r"X must be two-dimensional.*shape \(4,\)"):
         read(np.zeros(4))
     with pytest.raises(TypeError, match="X must hold real numbers; its dtype is object"):
-        read(np.zeros((2, 4), dtype=object))
+        read(np.full((2, 4), "1 m", dtype=object))
+    read(np.zeros((2, 4), dtype=object))  # a frame of floats and booleans comes as objects
     with pytest.raises(ValueError, match="X must be finite; it holds nan at row 1, column 3"):
         read([[0, 0, 0, 0], [0, 0, 0, np.nan]])
 

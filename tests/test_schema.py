@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from lifenet import FeatureSchema
@@ -12,13 +13,13 @@ def test_ranges_names_and_groups_are_read_from_a_table():
     assert schema.names == ("age", "income")
     assert schema.lower == (1.0, 4.0)
     assert schema.upper == (3.0, 5.0)
-    assert schema.groups == {"age": (0,), "income": (1,)}
+    assert schema.groups == (("age", (0,)), ("income", (1,)))
     assert FeatureSchema.of(X).names == ("x0", "x1")
 
 
 def test_dummies_can_share_a_group():
-    schema = FeatureSchema.of(X, ["sex=F", "sex=M"], {"sex": [0, 1]})
-    assert schema.groups == {"sex": (0, 1)}
+    schema = FeatureSchema.of(X, ["sex=F", "sex=M"], [("sex", [0, 1])])
+    assert schema.groups == (("sex", (0, 1)),)
 
 
 def test_cells_outside_the_training_range_are_flagged():
@@ -31,8 +32,8 @@ def test_cells_outside_the_training_range_are_flagged():
     [
         ({"names": ["a", "a"]}, "a came twice"),
         ({"names": ["a"]}, "1 entries for 2 columns"),
-        ({"groups": {"a": [0]}}, "exactly one group.*hold columns \\[0\\]"),
-        ({"groups": {"a": [0, 1], "b": [1]}}, "hold columns \\[0, 1, 1\\]"),
+        ({"groups": [("a", [0])]}, "exactly one group.*hold columns \\[0\\]"),
+        ({"groups": [("a", [0, 1]), ("b", [1])]}, "hold columns \\[0, 1, 1\\]"),
     ],
 )
 def test_parts_that_disagree_are_refused(settings, message):
@@ -40,12 +41,32 @@ def test_parts_that_disagree_are_refused(settings, message):
         FeatureSchema.of(X, **settings)
 
 
-@pytest.mark.parametrize(("value", "kind"), [(np.nan, "NaN"), (-np.inf, "infinity")])
-def test_the_first_bad_cell_is_named(value, kind):
-    table = np.zeros((70_000, 3))  # in the second block of rows
+def test_nan_and_shapes_are_seen_when_asking_what_lies_outside():
+    schema = FeatureSchema.of(X, ["age", "income"])
+    assert schema.outside([[np.nan, 4.5]]).tolist() == [[True, False]]
+    with pytest.raises(ValueError, match=r"2 columns \(age, income\); it has shape \(1, 1\)"):
+        schema.outside([[1.0]])
+
+
+def test_names_come_with_a_frame_and_the_value_can_be_hashed():
+    schema = FeatureSchema.of(pd.DataFrame(X, columns=["age", "income"]))
+    assert schema.names == ("age", "income")
+    assert hash(schema) == hash(FeatureSchema.of(X, ["age", "income"]))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "remedy"),
+    [
+        (np.nan, "NaN", "SimpleImputer"),
+        (-np.inf, "infinity", "Replace it"),
+        (1e200, r"a value too large \(1e\+200\)", "Rescale the column"),
+    ],
+)
+def test_the_first_bad_cell_is_named(value, kind, remedy):
+    table = np.zeros((70_000, 3))  # not in the first block of rows
     table[69_000, 1] = value
     table[69_500, 0] = value
-    with pytest.raises(ValueError, match=f"{kind}: column 'b' .*row 69000.*SimpleImputer"):
+    with pytest.raises(ValueError, match=f"{kind}: column 'b' .*row 69000.*{remedy}"):
         check_finite(table, ["a", "b", "c"])
     with pytest.raises(ValueError, match="column 'x1'"):
         check_finite(table)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 
-from lifenet._typing import Floats, Integers
+from lifenet._typing import Bools, Floats, Integers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,10 +45,17 @@ class Block:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Column-wise standardisation ``(x - center) / scale``; constant columns have scale one."""
+    """Column-wise standardisation ``(x - center) / scale``.
+
+    Attributes
+    ----------
+    center, scale : (n_features,)
+    constant : (n_features,), columns that do not vary over the rows; their scale is one
+    """
 
     center: Floats
     scale: Floats
+    constant: Bools
 
 
 class Rows(Protocol):
@@ -195,7 +202,7 @@ class ArrayRows:
         scale = np.sqrt(squares / total)
         constant = scale <= _CONSTANT_SPREAD * largest
         scale[constant] = 1.0
-        return Scaling(center, scale)
+        return Scaling(center, scale, constant)
 
     def _spread(self, center: Floats) -> tuple[Floats, Floats]:
         """Weighted squares about the centre, and the largest absolute value, of each column."""

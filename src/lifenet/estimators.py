@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -21,9 +21,16 @@ from lifenet.schema import FeatureSchema, check_finite
 from lifenet.solvers.base import Iteration, Problem
 from lifenet.solvers.lla import LLA
 from lifenet.solvers.printed import PrintedLLA
+from lifenet.validation import (
+    check_sample_weight,
+    check_target,
+    encode_classes,
+    naming_text_columns,
+    unchanged_on_failure,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Self
 
     import numpy.typing as npt
@@ -80,39 +87,43 @@ class _LLAEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             Problem(rows, loss),
             self._solver(),
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
-            n_restarts=self.n_restarts,
+            # The least-squares start is the same every time.
+            n_restarts=1 if self.start == "least-squares" else self.n_restarts,
             ridge=max(self.ridge, _LEAST_READOUT_RIDGE),
             time_limit=self.time_limit,
             monitor=_print_iteration if self.verbose else None,
         )
 
-    def _keep(self, network: ReluNetwork, outcomes: tuple[Outcome, ...], X: Floats) -> None:
+    def _keep(self, network: ReluNetwork, outcomes: tuple[Outcome, ...], rows: ArrayRows) -> None:
         self.network_ = network
         self.outcomes_ = outcomes
         self.n_iter_ = max((outcome.n_iterations for outcome in outcomes), default=0)
-        self.schema_ = FeatureSchema.of(X, getattr(self, "feature_names_in_", None))
+        present = rows.X if rows.index is None else rows.X[rows.index]
+        self.schema_ = FeatureSchema.of(present, getattr(self, "feature_names_in_", None))
 
     def _check_fit_input(self, X: Any, y: Any, *, y_numeric: bool) -> tuple[Floats, Any]:
-        _check_target_finite(y)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=2,
-            y_numeric=y_numeric,
-        )
+        check_target(y)
+        with naming_text_columns(X):
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_samples=2,
+                y_numeric=y_numeric,
+            )
         check_finite(X, getattr(self, "feature_names_in_", None))
         return X, y
 
     def _score(self, X: Any) -> Floats:
         """Raw scores of new rows, (n_samples, n_outputs)."""
         check_is_fitted(self)
-        X = validate_data(
-            self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=False
-        )
-        self.schema_.check_finite(X)
+        with naming_text_columns(X):
+            X = validate_data(
+                self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=False
+            )
+        check_finite(X, self.schema_.names)
         return self.network_.score(X)
 
 
@@ -129,14 +140,15 @@ class LLARegressor(RegressorMixin, _LLAEstimator):  # type: ignore[misc]
         Width of the hidden layer.
     ridge : float, default=1e-4
         Penalty on the squared size of the neurons, in standardised units. Worth tuning between
-        1e-6 (many rows, little noise) and 1e-2 (few rows, much noise).
+        1e-6 (many rows, little noise) and 1e-1 (few rows, much noise). "printed" has none.
     algorithm : {"damped", "printed"}, default="damped"
         "printed" is the algorithm of the LIFE paper's appendix (full minimum-norm steps, no
         penalty), kept for comparison; it may diverge.
     start : {"random", "least-squares"}, default="random"
         Random hinges inside the data, or the least-squares direction with hinges at its quantiles.
     n_restarts : int, default=1
-        Starts, of which the best is kept. "least-squares" has only one start.
+        Starts, of which the best is kept; more help where few neurons must find their places.
+        "least-squares" has only one start.
     max_iter : int, default=100
         Most iterations of one start.
     tol : float, default=1e-4
@@ -155,7 +167,8 @@ class LLARegressor(RegressorMixin, _LLAEstimator):  # type: ignore[misc]
     schema_ : FeatureSchema
         Names and training ranges of the columns.
     outcomes_ : tuple of Outcome
-        How training went: status, history, objectives of the starts. Empty for a constant target.
+        How training went: status, history, objectives of the starts. Its losses and networks are
+        those of standardised columns and target. Empty for a constant target.
     n_iter_ : int
         Iterations of the start that was kept.
     n_features_in_, feature_names_in_
@@ -207,18 +220,18 @@ class LLARegressor(RegressorMixin, _LLAEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; a weight of two is the same as a repeated row, zero as a missing one.
         """
-        with _unchanged_on_failure(self):
+        with unchanged_on_failure(self):
             X, y = self._check_fit_input(X, y, y_numeric=True)
-            weight = _check_sample_weight(sample_weight, len(X))
+            weight = check_sample_weight(sample_weight, len(X))
             rows = ArrayRows.of(X, np.asarray(y, dtype=np.float64), weight)
             center, spread = _mean_and_spread(rows.target, rows.weight)
             if spread == 0:
-                self._keep(_constant(center, X.shape[1]), (), X)
+                self._keep(_constant(center, X.shape[1]), (), rows)
                 return self
             rows = rows.with_target((rows.target - center) / spread).standardised()
             training = self._train(rows, SquaredError())
             network = _unscale(training.network, rows, center, spread)
-            self._keep(network, training.outcomes, X)
+            self._keep(network, training.outcomes, rows)
         return self
 
     def predict(self, X: Any) -> Floats:
@@ -236,9 +249,9 @@ class LLAClassifier(ClassifierMixin, _LLAEstimator):  # type: ignore[misc]
     ----------
     n_neurons : int, default=10
         Width of the hidden layer; with more than two classes, neurons for each class.
-    ridge : float, default=1e-4
+    ridge : float, default=1e-3
         Penalty on the squared size of the neurons, in standardised units. Worth tuning between
-        1e-6 (many rows, little noise) and 1e-2 (few rows, much noise).
+        1e-6 (many rows, little noise) and 1e-1 (few rows, much noise). "printed" has none.
     algorithm : {"damped", "printed"}, default="damped"
         "printed" is the algorithm of the LIFE paper's appendix, as iteratively reweighted least
         squares, kept for comparison; it may diverge.
@@ -246,7 +259,8 @@ class LLAClassifier(ClassifierMixin, _LLAEstimator):  # type: ignore[misc]
         Random hinges inside the data, or the direction of one Fisher scoring step of a linear
         model with hinges at its quantiles.
     n_restarts : int, default=1
-        Starts, of which the best is kept. "least-squares" has only one start.
+        Starts, of which the best is kept; more help where few neurons must find their places.
+        "least-squares" has only one start.
     max_iter : int, default=100
         Most iterations of one start.
     tol : float, default=1e-4
@@ -255,7 +269,8 @@ class LLAClassifier(ClassifierMixin, _LLAEstimator):  # type: ignore[misc]
         Weights of the classes, on top of `sample_weight`. "balanced" gives all classes the same
         total weight.
     time_limit : float or None, default=None
-        Seconds after which the best network so far is kept.
+        Seconds after which the best network so far is kept; the read-out that more than two
+        classes share is fitted after that.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts.
     verbose : int, default=0
@@ -270,7 +285,8 @@ class LLAClassifier(ClassifierMixin, _LLAEstimator):  # type: ignore[misc]
     schema_ : FeatureSchema
         Names and training ranges of the columns.
     outcomes_ : tuple of Outcome
-        How training went; one entry, or one for each class where there are more than two.
+        How training went, on standardised columns: one entry, or one for each class where there
+        are more than two.
     n_iter_ : int
         Most iterations of a start that was kept.
     n_features_in_, feature_names_in_
@@ -297,7 +313,7 @@ class LLAClassifier(ClassifierMixin, _LLAEstimator):  # type: ignore[misc]
         self,
         n_neurons: int = 10,
         *,
-        ridge: float = 1e-4,
+        ridge: float = 1e-3,
         algorithm: Literal["damped", "printed"] = "damped",
         start: Literal["random", "least-squares"] = "random",
         n_restarts: int = 1,
@@ -331,15 +347,15 @@ class LLAClassifier(ClassifierMixin, _LLAEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; a weight of two is the same as a repeated row, zero as a missing one.
         """
-        with _unchanged_on_failure(self):
+        with unchanged_on_failure(self):
             X, y = self._check_fit_input(X, y, y_numeric=False)
             check_classification_targets(y)
-            weight = _check_sample_weight(sample_weight, len(X))
-            classes, codes, weight = _encode_classes(y, weight, self.class_weight)
+            weight = check_sample_weight(sample_weight, len(X))
+            classes, codes, weight = encode_classes(y, weight, self.class_weight)
             rows = ArrayRows.of(X, codes, weight).standardised()
             loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
             training = self._train(rows, loss)
-            self._keep(_unscale(training.network, rows), training.outcomes, X)
+            self._keep(_unscale(training.network, rows), training.outcomes, rows)
             self.classes_ = classes
         return self
 
@@ -356,94 +372,18 @@ class LLAClassifier(ClassifierMixin, _LLAEstimator):  # type: ignore[misc]
         loss = Logistic()
         return np.column_stack([loss.mean(-score[:, 0]), loss.mean(score[:, 0])])
 
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithm of the probability of each class, (n_samples, n_classes), without underflow."""
+        score = self._score(X)
+        if score.shape[1] == 1:
+            score = np.column_stack([np.zeros(len(score)), score[:, 0]])
+        return np.asarray(special.log_softmax(score, axis=1))
+
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The likeliest class of each row, (n_samples,)."""
         score = self._score(X)
         codes = score[:, 0] > 0 if score.shape[1] == 1 else score.argmax(axis=1)
         return self.classes_[np.asarray(codes, dtype=np.intp)]
-
-
-@contextmanager
-def _unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
-    """Leave an estimator as it was where fitting fails or is interrupted."""
-    before = vars(estimator).copy()
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
-
-
-def _check_target_finite(y: Any) -> None:
-    """Name the first row whose target is NaN or infinite."""
-    target = np.asarray(y)
-    if target.dtype.kind == "f" and not np.isfinite(target).all():
-        row = int(np.argwhere(~np.isfinite(target))[0][0])
-        kind = "NaN" if np.isnan(target[row]).any() else "infinity"
-        raise ValueError(f"Input y contains {kind} in row {row}. Drop such rows before fitting.")
-
-
-def _check_sample_weight(sample_weight: Any, n_samples: int) -> Floats | None:
-    """Weights as a float array; errors name the row."""
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.ndim == 0:
-        weight = np.full(n_samples, float(weight))
-    if weight.shape != (n_samples,):
-        raise ValueError(
-            f"sample_weight.shape == {weight.shape}, expected {(n_samples,)}: one weight a row."
-        )
-    for fault, bad in (("not finite", ~np.isfinite(weight)), ("negative", weight < 0)):
-        if bad.any():
-            row = int(np.flatnonzero(bad)[0])
-            raise ValueError(
-                f"sample_weight is {fault} in row {row} ({weight[row]}). "
-                "Weights must be finite and not negative; zero leaves a row out."
-            )
-    if not weight.any():
-        raise ValueError("sample_weight is zero in every row: nothing is left to fit.")
-    return weight
-
-
-def _encode_classes(
-    y: npt.NDArray[Any], weight: Floats | None, class_weight: Any
-) -> tuple[npt.NDArray[Any], Floats, Floats]:
-    """Labels that occur with positive weight, codes of all rows, and the rows' final weights."""
-    weight = np.ones(len(y)) if weight is None else weight
-    classes = np.unique(y[weight > 0])
-    if len(classes) < 2:
-        raise ValueError(
-            f"A classifier needs at least two classes, but y holds only one class with positive "
-            f"weight: {classes[0]!r}. Check the target, or the rows' weights."
-        )
-    # Rows of weight zero may hold labels that occur nowhere else; their code is never read.
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    factors = _class_factors(classes, codes, weight, class_weight)
-    return classes, codes.astype(np.float64), weight * factors[codes]
-
-
-def _class_factors(
-    classes: npt.NDArray[Any], codes: Any, weight: Floats, class_weight: Any
-) -> Floats:
-    """The factor that each class's weights are multiplied with, (n_classes,)."""
-    if class_weight is None:
-        return np.ones(len(classes))
-    if isinstance(class_weight, str):
-        totals = np.bincount(codes, weights=weight, minlength=len(classes))
-        return np.asarray(weight.sum() / (len(classes) * totals))
-    labels = classes.tolist()
-    unknown = [label for label in class_weight if label not in labels]
-    if unknown and not all(label in class_weight for label in labels):
-        raise ValueError(f"class_weight names {unknown}, but the classes are {labels}.")
-    factors = np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
-    if not (np.isfinite(factors).all() and (factors > 0).all()):
-        raise ValueError(
-            f"class_weight must hold positive numbers; got {dict(class_weight)!r}. "
-            "To leave a class out, drop its rows."
-        )
-    return factors
 
 
 def _mean_and_spread(values: Floats, weight: Floats) -> tuple[float, float]:
@@ -457,10 +397,20 @@ def _mean_and_spread(values: Floats, weight: Floats) -> tuple[float, float]:
 def _unscale(
     network: ReluNetwork, rows: ArrayRows, center: float = 0.0, spread: float = 1.0
 ) -> ReluNetwork:
-    """A network of standardised columns and target, in the units of the data."""
+    """A network of standardised columns and target, in the units of the data.
+
+    A column that was constant in training has taught nothing: its weights, which no step has moved,
+    become zero, so that another value in it changes no prediction.
+    """
     scaling = rows.scaling
     assert scaling is not None
-    return network.fold_scaling(scaling.center, scaling.scale, center, spread)
+    taught = ReluNetwork(
+        weights=np.where(scaling.constant, 0.0, network.weights),
+        bias=network.bias,
+        beta=network.beta,
+        intercept=network.intercept,
+    )
+    return taught.fold_scaling(scaling.center, scaling.scale, center, spread)
 
 
 def _constant(value: float, n_features: int) -> ReluNetwork:
@@ -470,8 +420,8 @@ def _constant(value: float, n_features: int) -> ReluNetwork:
     )
 
 
-def _print_iteration(start: int, row: Iteration) -> None:
+def _print_iteration(member: int, start: int, row: Iteration) -> None:
     print(
-        f"start {start + 1}, iteration {row.iteration}: objective {row.objective:.6g}, "
-        f"damping {row.damping:.1e}, {row.seconds:.1f} s"
+        f"network {member + 1}, start {start + 1}, iteration {row.iteration}: "
+        f"objective {row.objective:.6g}, damping {row.damping:.1e}, {row.seconds:.1f} s"
     )

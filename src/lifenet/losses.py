@@ -36,11 +36,16 @@ class Loss(Protocol):
         """Derivative of each row's loss with respect to its score, shaped like `score`."""
 
     def curvature(self, target: Floats, score: Floats) -> Floats:
-        """A positive semidefinite second derivative of each row's loss.
+        """Second derivative of each row's loss in each score, shaped like `score`, not negative.
 
-        ``(n,)`` for one output, ``(n, n_outputs, n_outputs)`` otherwise. Where the loss is not
-        twice differentiable or not convex, its expectation or a majoriser serves: it shapes the
-        step, while `gradient` alone decides where the steps end.
+        Where the loss is not twice differentiable or not convex, its expectation or a majoriser
+        serves: it shapes the step, while `gradient` alone decides where the steps end.
+        """
+
+    def curvature_product(self, target: Floats, score: Floats, change: Floats) -> Floats:
+        """Second derivative of each row's loss times a change of its scores, shaped like `score`.
+
+        With one output this is ``curvature * change``; with more, it holds how the scores interact.
         """
 
     def mean(self, score: Floats) -> Floats:
@@ -67,6 +72,10 @@ class SquaredError:
     def curvature(self, target: Floats, score: Floats) -> Floats:
         """One."""
         return np.ones_like(score)
+
+    def curvature_product(self, target: Floats, score: Floats, change: Floats) -> Floats:
+        """The curvature times the change."""
+        return self.curvature(target, score) * change
 
     def mean(self, score: Floats) -> Floats:
         """The score itself."""
@@ -97,6 +106,10 @@ class Logistic:
         """``sigma(f) (1 - sigma(f))``."""
         return np.asarray(special.expit(score) * special.expit(-score))
 
+    def curvature_product(self, target: Floats, score: Floats, change: Floats) -> Floats:
+        """The curvature times the change."""
+        return self.curvature(target, score) * change
+
     def mean(self, score: Floats) -> Floats:
         """Probability of the class coded 1."""
         return np.asarray(special.expit(score))
@@ -124,12 +137,14 @@ class Multinomial:
         return np.asarray(gradient)
 
     def curvature(self, target: Floats, score: Floats) -> Floats:
-        """``diag(p) - p p'``."""
+        """``p_c (1 - p_c)``."""
         share = special.softmax(score, axis=1)
-        curvature = -share[:, :, None] * share[:, None, :]
-        diagonal = np.arange(self.n_outputs)
-        curvature[:, diagonal, diagonal] += share
-        return np.asarray(curvature)
+        return np.asarray(share * (1.0 - share))
+
+    def curvature_product(self, target: Floats, score: Floats, change: Floats) -> Floats:
+        """``(diag(p) - p p') change``."""
+        share = special.softmax(score, axis=1)
+        return np.asarray(share * (change - np.sum(share * change, axis=1, keepdims=True)))
 
     def mean(self, score: Floats) -> Floats:
         """Probability of each class."""

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lifenet.aggregate import pool_neurons
 from lifenet.members import one_against_rest, seeds_of, train_member
 
 if TYPE_CHECKING:
-    from lifenet.network import ReluNetwork
-    from lifenet.solvers.base import Monitor, Outcome, Problem, Solver
+    from collections.abc import Callable
 
-__all__ = ["Training", "train_alone"]
+    from lifenet.network import ReluNetwork
+    from lifenet.solvers.base import Iteration, Monitor, Outcome, Problem, Solver
+
+__all__ = ["MemberMonitor", "Training", "train_alone"]
+
+
+#: Called with a member's number, its start's number and the newest row of its history.
+MemberMonitor: TypeAlias = "Callable[[int, int, Iteration], None]"
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ def train_alone(
     n_restarts: int,
     ridge: float,
     time_limit: float | None = None,
-    monitor: Monitor | None = None,
+    monitor: MemberMonitor | None = None,
 ) -> Training:
     """One network by one solver, without an ensemble: the paper's single-solver columns.
 
@@ -41,7 +48,9 @@ def train_alone(
     n_classes = problem.loss.n_outputs
     if n_classes == 1:
         seeds = seeds_of(seed, 0, n_restarts)
-        outcome = train_member(solver, problem, seeds, time_limit=time_limit, monitor=monitor)
+        outcome = train_member(
+            solver, problem, seeds, time_limit=time_limit, monitor=_for_member(monitor, 0)
+        )
         return Training(outcome.network, (outcome,))
     outcomes = tuple(
         train_member(
@@ -49,9 +58,13 @@ def train_alone(
             one_against_rest(problem.rows, code),
             seeds_of(seed, code, n_restarts),
             time_limit=None if time_limit is None else time_limit / n_classes,
-            monitor=monitor,
+            monitor=_for_member(monitor, code),
         )
         for code in range(n_classes)
     )
     network = pool_neurons(problem, [outcome.network for outcome in outcomes], ridge)
     return Training(network, outcomes)
+
+
+def _for_member(monitor: MemberMonitor | None, member: int) -> Monitor | None:
+    return None if monitor is None else partial(monitor, member)

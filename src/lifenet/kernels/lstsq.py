@@ -102,7 +102,7 @@ def solve_minimum_norm(factor: Floats) -> Floats:
 def conjugate_gradients(
     product: Callable[[Floats], Floats],
     right: Floats,
-    preconditioner: Floats,
+    precondition: Callable[[Floats], Floats],
     *,
     tolerance: float,
     max_iter: int,
@@ -116,7 +116,7 @@ def conjugate_gradients(
     Parameters
     ----------
     product : maps (m,) to (m,)
-    preconditioner : (m,), approximate inverse of A's diagonal
+    precondition : maps (m,) to (m,), an approximate inverse of A, positive definite
 
     Returns
     -------
@@ -124,7 +124,7 @@ def conjugate_gradients(
     """
     solution = np.zeros_like(right)
     residual = right.copy()
-    conditioned = preconditioner * residual
+    conditioned = precondition(residual)
     direction = conditioned.copy()
     energy = float(residual @ conditioned)
     target = tolerance**2 * energy
@@ -138,7 +138,7 @@ def conjugate_gradients(
         length = energy / curvature
         solution += length * direction
         residual -= length * image
-        conditioned = preconditioner * residual
+        conditioned = precondition(residual)
         energy, previous = float(residual @ conditioned), energy
         direction *= energy / previous
         direction += conditioned

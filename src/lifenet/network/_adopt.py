@@ -25,7 +25,10 @@ def read_mlp(model: Any) -> Layers:
     """Read a fitted multi-layer perceptron of scikit-learn with one hidden ReLU layer."""
     kind = type(model).__name__
     if not hasattr(model, "activation"):
-        raise TypeError(f"model is a {kind}; expected a fitted MLPRegressor or MLPClassifier")
+        raise TypeError(
+            f"model is a {kind}; expected a fitted MLPRegressor or MLPClassifier. Of a Pipeline "
+            f"pass its last step, and fold the scaler in with fold_scaling"
+        )
     if not hasattr(model, "coefs_"):
         raise ValueError(f"model, a {kind}, is not fitted: it has no coefs_. Call fit first")
     if model.activation != "relu":

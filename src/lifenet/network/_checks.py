@@ -81,7 +81,7 @@ def check_rows(
     name: str, value: npt.ArrayLike, n_features: int, dtype: np.dtype[np.floating]
 ) -> Floats:
     """Read a table of `n_features` finite columns, in the dtype it shares with the network."""
-    table = _numeric(name, value)
+    table = _numeric(name, _unboxed(value))
     if table.ndim != 2:
         raise ValueError(
             f"{name} must be two-dimensional, rows by columns; it has shape {table.shape}"
@@ -201,6 +201,17 @@ def _numeric(name: str, value: npt.ArrayLike) -> npt.NDArray[np.generic]:
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; its dtype is {array.dtype}")
     return array
+
+
+def _unboxed(value: npt.ArrayLike) -> npt.ArrayLike:
+    """Numbers out of an array of objects, which is what a frame of floats and booleans becomes."""
+    array = np.asarray(value)
+    if array.dtype.kind != "O":
+        return array
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        return array
 
 
 def _is_number(value: object) -> bool:

@@ -277,11 +277,11 @@ def _solve_by_products(
         return np.append(image, at_intercept) / n + extra * direction
 
     scale = local.diagonal + extra
-    preconditioner = np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1.0), 0.0)
+    inverse = np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1.0), 0.0)
     step, _ = conjugate_gradients(
         product,
         -local.gradient,
-        preconditioner,
+        lambda residual: inverse * residual,
         tolerance=_CG_TOLERANCE,
         max_iter=_CG_MAX_ITER,
     )

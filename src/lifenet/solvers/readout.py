@@ -15,6 +15,8 @@ import numpy as np
 from lifenet.kernels.lstsq import conjugate_gradients, solve_positive
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lifenet._typing import Floats
     from lifenet.blocks import Block
     from lifenet.network import ReluNetwork
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["fit_readout"]
 
 _DIRECT_LIMIT = 1500
-_CG_TOLERANCE, _CG_MAX_ITER = 1e-6, 500
+_CG_TIGHTEST, _CG_LOOSEST, _CG_MAX_ITER = 1e-6, 0.1, 500
 _BLOCK_ROWS = 1024
 _MAX_ITER = 100
 # Once a step promises less than this share of the objective, falls drown in rounding, and Newton's
@@ -141,10 +143,13 @@ def _newton_step(
     return step.reshape(coefficients.shape)
 
 
-def _curvature_rows(problem: Problem, block: Block, score: Floats, n_outputs: int) -> Floats:
-    """Weighted curvature of each row: (n_rows, n_outputs, n_outputs)."""
-    curvature = problem.loss.curvature(block.target, score)
-    return curvature.reshape(-1, n_outputs, n_outputs) * block.weight[:, None, None]
+def _curve(
+    problem: Problem, block: Block, activations: Floats, coefficients: Floats, change: Floats
+) -> Floats:
+    """Weighted curvature of each row times a change of its scores, (n_rows, n_outputs)."""
+    score = _scores(activations, coefficients)
+    product = problem.loss.curvature_product(block.target, score, change.reshape(score.shape))
+    return product.reshape(change.shape) * block.weight[:, None]
 
 
 def _hessian(problem: Problem, features: _Features, coefficients: Floats) -> Floats:
@@ -153,12 +158,13 @@ def _hessian(problem: Problem, features: _Features, coefficients: Floats) -> Flo
 
     def sums(block: Block) -> tuple[Floats]:
         activations = features.of(block)
-        score = _scores(activations, coefficients)
-        curvature = _curvature_rows(problem, block, score, n_outputs)
         hessian = np.empty((n_features, n_outputs, n_features, n_outputs))
-        for c in range(n_outputs):
-            for d in range(c + 1):
-                hessian[:, c, :, d] = (activations * curvature[:, c, d]) @ activations.T
+        for d in range(n_outputs):
+            unit = np.zeros((len(block.target), n_outputs))
+            unit[:, d] = 1.0
+            rows = _curve(problem, block, activations, coefficients, unit)
+            for c in range(d + 1):
+                hessian[:, c, :, d] = (activations * rows[:, c]) @ activations.T
                 hessian[:, d, :, c] = hessian[:, c, :, d]
         return (hessian,)
 
@@ -179,25 +185,48 @@ def _step_by_products(
     def product(direction: Floats) -> Floats:
         def sums(block: Block) -> tuple[Floats]:
             activations = features.of(block)
-            score = _scores(activations, coefficients)
-            curvature = _curvature_rows(problem, block, score, shape[1])
             change = activations.T @ direction.reshape(shape)
-            return (activations @ np.einsum("icd,id->ic", curvature, change),)
+            return (activations @ _curve(problem, block, activations, coefficients, change),)
 
         (image,) = problem.rows.sum(sums, _BLOCK_ROWS)
         return image.ravel() / n + penalty.ravel() * direction
 
-    def diagonal(block: Block) -> tuple[Floats]:
-        activations = features.of(block)
-        curvature = _curvature_rows(problem, block, _scores(activations, coefficients), shape[1])
-        return (np.square(activations) @ np.einsum("icc->ic", curvature),)
-
-    (scale,) = problem.rows.sum(diagonal, _BLOCK_ROWS)
     step, _ = conjugate_gradients(
         product,
         -gradient.ravel(),
-        1.0 / (scale / n + penalty).ravel(),
-        tolerance=_CG_TOLERANCE,
+        _preconditioner(problem, features, coefficients, penalty),
+        tolerance=_forcing(gradient),
         max_iter=_CG_MAX_ITER,
     )
     return step
+
+
+def _preconditioner(
+    problem: Problem, features: _Features, coefficients: Floats, penalty: Floats
+) -> Callable[[Floats], Floats]:
+    """The inverse Hessian as if every row had its class's mean curvature and classes were apart.
+
+    Then one eigendecomposition of the features' Gram matrix serves all classes.
+    """
+    loss, n = problem.loss, problem.rows.total_weight
+
+    def sums(block: Block) -> tuple[Floats, Floats]:
+        activations = features.of(block)
+        score = _scores(activations, coefficients)
+        curvature = loss.curvature(block.target, score).reshape(-1, coefficients.shape[1])
+        return (activations * block.weight) @ activations.T, block.weight @ curvature
+
+    gram, curvature = problem.rows.sum(sums, _BLOCK_ROWS)
+    values, vectors = np.linalg.eigh(gram / n)
+    scale = np.maximum(values, 0.0)[:, None] * (curvature / n) + max(penalty.max(), 1e-10)
+
+    def precondition(residual: Floats) -> Floats:
+        inside = vectors.T @ residual.reshape(coefficients.shape)
+        return np.asarray(vectors @ (inside / scale)).ravel()
+
+    return precondition
+
+
+def _forcing(gradient: Floats) -> float:
+    """How exactly to solve for a step: loosely while far away, tightly near the optimum."""
+    return float(np.clip(np.sqrt(np.linalg.norm(gradient)), _CG_TIGHTEST, _CG_LOOSEST))
