@@ -19,6 +19,7 @@ class Bars:
     name: str
     packages: tuple[str, ...] = ("lifenet", "numpy", "scipy", "scikit-learn")
     lines: list[str] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
     n_short: int = 0
 
     def at_most(self, what: str, figure: float, limit: float, form: str = ".3g") -> None:
@@ -59,6 +60,7 @@ class Bars:
         if write:
             RESULTS.mkdir(exist_ok=True)
             text = "\n".join([*self.header(), *self.lines]) + "\n"
-            (RESULTS / f"{self.name}-bars.txt").write_text(text)
+            for file, content in {**self.files, f"{self.name}-bars.txt": text}.items():
+                (RESULTS / file).write_text(content)
         print(f"{self.n_short} bars short")
         sys.exit(bool(self.n_short))

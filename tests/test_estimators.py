@@ -1,9 +1,12 @@
 import pickle
+import threading
+import time
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+import threadpoolctl
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -111,8 +114,10 @@ class TestRegression:
 
     def test_a_time_limit_is_kept_and_gives_a_model(self, regression):
         X, y = regression
+        begun = time.perf_counter()
         model = LLARegressor(10, n_restarts=10_000, time_limit=0.3, random_state=0).fit(X, y)
-        assert model.outcomes_[0].seconds < 2
+        assert time.perf_counter() - begun < 5
+        assert len(model.outcomes_[0].objectives) < 10_000
         assert model.score(X, y) > 0.5
 
     def test_verbose_prints_a_line_an_iteration(self, regression, capsys):
@@ -384,6 +389,25 @@ class TestScikitLearn:
         )
         assert first == again
         assert first != other
+
+    def test_networks_trained_in_threads_are_those_trained_alone(self, regression):
+        """One fit's end used to lift the limit on BLAS threads under the other."""
+        X, y = regression
+        before = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
+        found = {}
+
+        def train(seed, n):
+            found[seed] = LLARegressor(10, max_iter=n, random_state=seed).fit(X, y).network_
+
+        sizes = {0: 3, 1: 40}
+        threads = [threading.Thread(target=train, args=item) for item in sizes.items()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for seed, n in sizes.items():
+            assert found[seed] == LLARegressor(10, max_iter=n, random_state=seed).fit(X, y).network_
+        assert [pool["num_threads"] for pool in threadpoolctl.threadpool_info()] == before
 
     def test_float32_and_float64_tables_agree(self, regression):
         X, y = regression

@@ -3,6 +3,7 @@ import pytest
 
 from lifenet.kernels.gram import (
     block_rows_for_gram,
+    gram_fits,
     masked_gradient,
     masked_gram_diagonal,
     masked_gram_product,
@@ -54,6 +55,13 @@ def test_product_without_the_matrix(block):
     gram = design.T @ (weight[:, None] * design)
     expected = gram @ np.append(direction, constant)
     np.testing.assert_allclose(np.append(image, at_intercept), expected, atol=1e-11)
+
+
+def test_sizes_whose_pair_products_fill_the_memory_do_not_fit():
+    assert gram_fits(20, 50, 1500)
+    assert not gram_fits(20, 80, 1500)
+    assert not gram_fits(1, 1401, 1500)
+    assert not gram_fits(700, 2, 1500)
 
 
 def test_blocks_shrink_as_the_pairs_grow():

@@ -31,6 +31,16 @@ def test_integer_weights_are_repeated_values(pairs, levels):
     )
 
 
+def test_levels_on_a_step_of_the_distribution_survive_fractional_weights():
+    """Sums of thirds are not exact: rounding used to choose the neighbour."""
+    values, levels = np.arange(6.0), np.arange(1, 6) / 6
+    for weight in (0.1, 1 / 3, 0.7):
+        uneven = np.full(12, weight)
+        uneven[::2] *= 1 + 1e-15
+        found = weighted_quantiles(values.repeat(2), uneven, levels)
+        np.testing.assert_array_equal(found, values[:5])
+
+
 def test_values_of_weight_zero_do_not_count_even_at_the_ends():
     values, weight = np.array([-9.0, 1.0, 2.0, 9.0]), np.array([0.0, 1.0, 1.0, 0.0])
     np.testing.assert_array_equal(

@@ -17,6 +17,7 @@ def test_the_example_runs_and_the_equation_is_the_prediction(capsys):
 
 def test_every_figure_of_the_results_table_is_a_measured_one():
     bars = (ROOT / "benchmarks" / "results" / "trunk-bars.txt").read_text()
+    assert bars.startswith("# scripts/bench trunk\n# Python 3.")
     measured = set(re.findall(r": ([\d.e+-]+) \(limit", bars))
     table = README.split("## Results")[1].split("## Where")[0]
     cells = [line.split("|")[2] for line in table.splitlines() if line.startswith("| ")][1:]

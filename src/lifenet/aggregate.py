@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import threadpoolctl
 
+from lifenet._threads import one_blas_thread
 from lifenet.network import ReluNetwork
 from lifenet.solvers.readout import fit_readout
 
@@ -28,5 +28,5 @@ def pool_neurons(problem: Problem, members: Sequence[ReluNetwork], ridge: float)
         beta=np.zeros((n_neurons, n_outputs)),
         intercept=np.zeros(n_outputs),
     )
-    with threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         return fit_readout(problem, layer, ridge)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["ArrayRows", "Block", "Rows", "Scaling"]
 
 _COLLECT_ROWS = 4096
-# A column whose spread is below this share of its largest value is constant up to rounding.
-_CONSTANT_SPREAD = 1e-12
 
 Sums = TypeVar("Sums", bound=tuple[Floats | float, ...])
 T = TypeVar("T")
@@ -196,22 +194,26 @@ class ArrayRows:
     def _measure_scaling(self) -> Scaling:
         raw = replace(self, scaling=None)
         total = self.total_weight
-        (sums,) = raw.sum(lambda block: (block.inputs[:-1] @ block.weight,), _COLLECT_ROWS)
-        center = sums / total
-        squares, largest = raw._spread(center)
-        scale = np.sqrt(squares / total)
-        constant = scale <= _CONSTANT_SPREAD * largest
-        scale[constant] = 1.0
-        return Scaling(center, scale, constant)
 
-    def _spread(self, center: Floats) -> tuple[Floats, Floats]:
-        """Weighted squares about the centre, and the largest absolute value, of each column."""
-        squares, largest = np.zeros(self.n_features), np.zeros(self.n_features)
-        for block in self._blocks(_COLLECT_ROWS):
-            columns = block.inputs[:-1]
-            np.maximum(largest, np.abs(columns).max(axis=1), out=largest)
-            squares += np.square(columns - center[:, None]) @ block.weight
-        return squares, largest
+        def sums(block: Block) -> tuple[Floats]:
+            return (block.inputs[:-1] @ block.weight,)
+
+        def squares(block: Block) -> tuple[Floats]:
+            return (np.square(block.inputs[:-1] - center[:, None]) @ block.weight,)
+
+        least, most = raw.reduce(_range, _wider, _COLLECT_ROWS)
+        constant = least == most
+        center = np.where(constant, least, raw.sum(sums, _COLLECT_ROWS)[0] / total)
+        scale = np.sqrt(raw.sum(squares, _COLLECT_ROWS)[0] / total)
+        return Scaling(center, np.where(constant, 1.0, scale), constant)
+
+
+def _range(block: Block) -> tuple[Floats, Floats]:
+    return block.inputs[:-1].min(axis=1), block.inputs[:-1].max(axis=1)
+
+
+def _wider(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    return np.minimum(one[0], other[0]), np.maximum(one[1], other[1])
 
 
 def _add(left: Sums, right: Sums) -> Sums:

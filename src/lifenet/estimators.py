@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lifenet._threads import one_blas_thread
 from lifenet.blocks import ArrayRows
 from lifenet.losses import Logistic, Loss, Multinomial, SquaredError
 from lifenet.network import ReluNetwork
@@ -220,7 +221,7 @@ class LLARegressor(RegressorMixin, _LLAEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; a weight of two is the same as a repeated row, zero as a missing one.
         """
-        with unchanged_on_failure(self):
+        with unchanged_on_failure(self), one_blas_thread():
             X, y = self._check_fit_input(X, y, y_numeric=True)
             weight = check_sample_weight(sample_weight, len(X))
             rows = ArrayRows.of(X, np.asarray(y, dtype=np.float64), weight)
@@ -347,7 +348,7 @@ class LLAClassifier(ClassifierMixin, _LLAEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; a weight of two is the same as a repeated row, zero as a missing one.
         """
-        with unchanged_on_failure(self):
+        with unchanged_on_failure(self), one_blas_thread():
             X, y = self._check_fit_input(X, y, y_numeric=False)
             check_classification_targets(y)
             weight = check_sample_weight(sample_weight, len(X))
@@ -387,11 +388,12 @@ class LLAClassifier(ClassifierMixin, _LLAEstimator):  # type: ignore[misc]
 
 
 def _mean_and_spread(values: Floats, weight: Floats) -> tuple[float, float]:
-    """Weighted mean and deviation; a spread that is only rounding counts as zero."""
+    """Weighted mean and deviation; zero where all values are the same."""
+    if values.min() == values.max():
+        return float(values[0]), 0.0
     total = weight.sum()
     center = float(weight @ values / total)
-    spread = float(np.sqrt(weight @ np.square(values - center) / total))
-    return center, spread if spread > 1e-12 * np.abs(values).max() else 0.0
+    return center, float(np.sqrt(weight @ np.square(values - center) / total))
 
 
 def _unscale(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import threadpoolctl
 
+from lifenet._threads import one_blas_thread
 from lifenet.losses import Logistic
 from lifenet.solvers.base import Monitor, Outcome, Problem, Solver, solve
 
@@ -31,12 +31,8 @@ def train_member(
     time_limit: float | None = None,
     monitor: Monitor | None = None,
 ) -> Outcome:
-    """Train one member with one BLAS thread.
-
-    Its products are of blocks that fit the cache, on which more threads lose time, and with one
-    thread a sum does not depend on the machine's cores: the same seed gives the same network.
-    """
-    with threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
+    """Train one member with one BLAS thread: the same seed gives the same network anywhere."""
+    with one_blas_thread():
         return solve(solver, problem, seeds, time_limit=time_limit, monitor=monitor)
 
 

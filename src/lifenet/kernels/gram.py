@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "block_rows_for_gram",
+    "gram_fits",
     "masked_gradient",
     "masked_gram_diagonal",
     "masked_gram_product",
@@ -44,6 +45,12 @@ def block_rows_for_gram(n_neurons: int, n_inputs: int) -> int:
     """Rows a block should have so that its pair products stay in the cache."""
     columns = n_pairs(n_neurons) + n_pairs(n_inputs)
     return int(np.clip(_BLOCK_BYTES // (8 * columns), _MIN_ROWS, _MAX_ROWS))
+
+
+def gram_fits(n_neurons: int, n_inputs: int, most_columns: int) -> bool:
+    """Whether a Gram matrix of these sizes, and the pair products of a block, are small enough."""
+    pairs = n_pairs(n_neurons) + n_pairs(n_inputs)
+    return n_neurons * n_inputs <= most_columns and 8 * pairs * _MIN_ROWS <= 4 * _BLOCK_BYTES
 
 
 def masked_gram_table(active: Bools, inputs: Floats, weight: Floats) -> Floats:

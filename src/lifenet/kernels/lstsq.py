@@ -17,6 +17,9 @@ __all__ = ["conjugate_gradients", "solve_minimum_norm", "solve_positive", "trian
 # Directions whose eigenvalue, after scaling to a unit diagonal, is below this share of the largest
 # cannot be told from rounding in a Gram matrix accumulated in float64.
 _NULL_EIGENVALUE = 1e-13
+# The same for singular values of a design. LAPACK's own cut, one rounding, lets exact null
+# directions pass for real ones now and then.
+_NULL_SINGULAR = 1e-13
 
 
 def solve_positive(matrix: Floats, right: Floats, diagonal: Floats | float = 0.0) -> Floats:
@@ -95,7 +98,7 @@ def triangle(rows: Floats) -> Floats:
 
 def solve_minimum_norm(factor: Floats) -> Floats:
     """Minimum-norm least squares from the R factor of ``[design, response]``."""
-    solution = linalg.lstsq(factor[:, :-1], factor[:, -1], check_finite=False)
+    solution = linalg.lstsq(factor[:, :-1], factor[:, -1], cond=_NULL_SINGULAR, check_finite=False)
     return np.asarray(solution[0])
 
 

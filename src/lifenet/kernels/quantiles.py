@@ -34,11 +34,15 @@ def weighted_quantiles(values: Floats, weight: Floats | None, levels: Floats) ->
     values, weight = values[counted], weight[counted]
     order = np.argsort(values, kind="stable")
     cumulated = np.cumsum(weight[order])
-    position = np.searchsorted(cumulated, levels * cumulated[-1], side="left")
+    # A level that falls on a step of the CDF counts as reached, also where rounding of fractional
+    # weights puts it a little above.
+    wanted = levels * cumulated[-1] * (1.0 - 1e-12)
+    position = np.searchsorted(cumulated, wanted, side="left")
     return np.asarray(values[order][np.minimum(position, len(values) - 1)])
 
 
 def _quantiles(values: Floats, levels: Floats) -> Floats:
     """Equal weights: selection instead of a sort."""
-    position = np.clip(np.ceil(levels * len(values)).astype(np.intp) - 1, 0, len(values) - 1)
+    reached = np.ceil(levels * len(values) * (1.0 - 1e-12)).astype(np.intp)
+    position = np.clip(reached - 1, 0, len(values) - 1)
     return np.asarray(np.partition(values, np.unique(position))[position])

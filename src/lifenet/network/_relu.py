@@ -47,7 +47,7 @@ class ReluNetwork:
     Results are float32 where both the network and the table are, else float64. Tables are
     array-likes of finite numbers. Except where n x n_neurons numbers are what is asked for,
     tables are worked through in blocks, so the memory needed beyond the result is a few
-    megabytes however many rows there are.
+    megabytes however many rows there are (and a copy of a table that must change its dtype).
 
     Parameters
     ----------

@@ -15,6 +15,7 @@ import numpy as np
 
 from lifenet.kernels.gram import (
     block_rows_for_gram,
+    gram_fits,
     masked_gradient,
     masked_gram_diagonal,
     masked_gram_product,
@@ -183,7 +184,7 @@ class LLA:
 def linearise(problem: Problem, hinges: Hinges, ridge: float) -> Linearisation:
     """Value, gradient and Gauss-Newton curvature of the objective at some hinges."""
     n_neurons, n_inputs = hinges.theta.shape
-    direct = hinges.theta.size <= _DIRECT_LIMIT
+    direct = gram_fits(n_neurons, n_inputs, _DIRECT_LIMIT)
     loss = problem.loss
 
     def sums(block: Block) -> tuple[float, Floats, float, Floats, float]:
