@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import threadpoolctl
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -36,6 +37,16 @@ def three():
     X = generator.normal(size=(1500, 3))
     radius = np.abs(X[:, 0]) + np.abs(X[:, 1])
     return X, np.array(["inner", "middle", "outer"])[np.digitize(radius, [1.0, 2.0])]
+
+
+def old_openblas():
+    """Whether an OpenBLAS of 2023 or before is loaded, as with the oldest dependencies."""
+    versions = [
+        tuple(int(part) for part in pool["version"].split(".")[:3])
+        for pool in threadpoolctl.threadpool_info()
+        if pool["internal_api"] == "openblas"
+    ]
+    return any(version < (0, 3, 24) for version in versions)
 
 
 class TestRegression:
@@ -394,7 +405,7 @@ class TestScikitLearn:
         found = {}
 
         def train(seed, n):
-            found[seed] = LLARegressor(10, max_iter=n, random_state=seed).fit(X, y).predict(X)
+            found[seed] = LLARegressor(10, max_iter=n, random_state=seed).fit(X, y).network_
 
         sizes = {0: 3, 1: 40}
         threads = [threading.Thread(target=train, args=item) for item in sizes.items()]
@@ -403,8 +414,11 @@ class TestScikitLearn:
         for thread in threads:
             thread.join()
         for seed, n in sizes.items():
-            alone = LLARegressor(10, max_iter=n, random_state=seed).fit(X, y).predict(X)
-            np.testing.assert_allclose(found[seed], alone, rtol=1e-6, atol=1e-6)
+            alone = LLARegressor(10, max_iter=n, random_state=seed).fit(X, y).network_
+            if old_openblas():  # a fit outside the main thread differs by 1e-13 there
+                np.testing.assert_allclose(found[seed].score(X), alone.score(X), atol=1e-10)
+            else:
+                assert found[seed] == alone
 
     def test_float32_and_float64_tables_agree(self, regression):
         X, y = regression
