@@ -6,7 +6,9 @@ import numpy as np
 
 from lifenet.blocks import ArrayRows
 from lifenet.losses import Loss, SquaredError
+from lifenet.readouts.design import Design
 from lifenet.solvers.base import Problem
+from lifenet.solvers.features import Columns
 from lifenet.solvers.hinges import Hinges
 
 
@@ -63,3 +65,20 @@ def planted_network(seed, n_samples=2000, n_features=5, n_neurons=3):
     bias = generator.uniform(-0.7, 0.7, n_neurons)
     beta = generator.uniform(1.0, 3.0, n_neurons) * generator.choice([-1.0, 1.0], n_neurons)
     return X, np.maximum(X @ weights.T + bias, 0.0) @ beta + 0.5
+
+
+def plain_design(n_columns, *, member=None, beta=None, intercept=None, output=None, scale=None):
+    """The rows' own columns as features: each its own member with itself for a score, unless told.
+
+    Everything but the features is then plain arithmetic on the table.
+    """
+    member = np.arange(n_columns) if member is None else np.asarray(member)
+    n_members = int(member.max()) + 1
+    return Design(
+        features=Columns(np.arange(n_columns)),
+        scale=np.ones(n_columns) if scale is None else np.asarray(scale, float),
+        member=member,
+        beta=np.ones(n_columns) if beta is None else np.asarray(beta, float),
+        intercept=np.zeros(n_members) if intercept is None else np.asarray(intercept, float),
+        output=np.zeros(n_members, dtype=int) if output is None else np.asarray(output),
+    )

@@ -1,7 +1,11 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from lifenet.blocks import ArrayRows
+from lifenet import blocks as module
+from lifenet.blocks import ArrayRows, HeldRows
+from strategies import invariant
 
 
 @pytest.fixture
@@ -85,3 +89,91 @@ def test_lengths_that_disagree_are_refused(table):
     X, y = table
     with pytest.raises(ValueError, match=r"shape \(53,\).*got \(52,\)"):
         ArrayRows.of(X, y[:-1])
+
+
+def contents(rows):
+    """All that can be read of rows: inputs, targets and weights."""
+    inputs = rows.collect(lambda block: block.inputs.copy())
+    target = rows.collect(lambda block: block.target.copy())
+    return np.vstack([inputs, target, rows.collect(lambda block: block.weight.copy())])
+
+
+@pytest.fixture
+def scaled(table):
+    """Standardised rows, some of weight zero."""
+    X, y = table
+    weight = np.where(np.arange(53) % 5 == 0, 0.0, np.arange(53.0))
+    return ArrayRows.of(X, y, weight).standardised()
+
+
+def test_held_rows_are_the_same_rows(scaled):
+    held = scaled.held()
+    assert isinstance(held, HeldRows)
+    assert held.held() is held
+    np.testing.assert_array_equal(contents(held), contents(scaled))
+    assert (held.n_rows, held.n_features) == (scaled.n_rows, scaled.n_features)
+    assert held.total_weight == scaled.total_weight
+    np.testing.assert_array_equal(held.target, scaled.target)
+    for block_rows in (1, 7, 500):
+        first, second = (
+            rows.sum(lambda block: (block.inputs @ (block.weight * block.target),), block_rows)[0]
+            for rows in (held, scaled)
+        )
+        np.testing.assert_array_equal(first, second)
+
+
+def test_rows_that_take_much_memory_are_not_held(scaled, monkeypatch):
+    monkeypatch.setattr(module, "_HELD_BYTES", 8 * scaled.n_rows * 5 - 1)
+    assert scaled.held() is scaled
+    monkeypatch.setattr(module, "_HELD_BYTES", 8 * scaled.n_rows * 5)
+    assert isinstance(scaled.held(), HeldRows)
+
+
+@pytest.mark.parametrize("hold", [False, True], ids=["array", "held"])
+def test_taken_rows_keep_their_scaling_and_multiply_their_weight(scaled, hold):
+    rows = scaled.held() if hold else scaled
+    places, counts = np.array([3, 0, 11, 11]), np.array([2.0, 1.0, 5.0, 1.0])
+    expected = contents(scaled)[:, places]
+    np.testing.assert_array_equal(contents(rows.take(places)), expected)
+    expected[-1] *= counts
+    taken = rows.take(places, counts)
+    np.testing.assert_array_equal(contents(taken), expected)
+    assert taken.total_weight == expected[-1].sum()
+    again = taken.take(np.array([2, 1]), np.array([1.0, 3.0]))
+    expected = expected[:, [2, 1]]
+    expected[-1] *= [1.0, 3.0]
+    np.testing.assert_array_equal(contents(again), expected)
+
+
+def test_taking_rows_does_not_copy_the_table(scaled):
+    assert scaled.take(np.arange(5)).X is scaled.X
+
+
+@pytest.mark.parametrize("hold", [False, True], ids=["array", "held"])
+def test_other_targets_leave_the_rest_as_it_is(scaled, hold):
+    rows = scaled.held() if hold else scaled
+    target = np.arange(float(rows.n_rows))
+    before = contents(rows)
+    expected = before.copy()
+    expected[-2] = target
+    np.testing.assert_array_equal(contents(rows.with_target(target)), expected)
+    np.testing.assert_array_equal(contents(rows), before)
+
+
+@invariant
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.integers(1, 12))
+def test_counts_are_repeated_rows(places, block_rows):
+    """Drawing a row three times is taking it once with a count of three."""
+    X = np.arange(20.0).reshape(10, 2)
+    rows = ArrayRows.of(X, X[:, 0] - 3, np.arange(1.0, 11.0))
+    once, counts = np.unique(places, return_counts=True)
+
+    def sums(some):
+        return some.sum(
+            lambda block: (block.inputs @ block.weight, float(block.target @ block.weight)),
+            block_rows,
+        )
+
+    heavy, long = sums(rows.take(once, counts.astype(float))), sums(rows.take(np.array(places)))
+    np.testing.assert_allclose(heavy[0], long[0])
+    assert heavy[1] == pytest.approx(long[1])

@@ -1,23 +1,55 @@
 """scikit-learn's own checks, none of them expected to fail."""
 
 import pytest
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from lifenet import LLAClassifier, LLARegressor
+from lifenet import (
+    LLA,
+    Adam,
+    AdamClassifier,
+    AdamRegressor,
+    ElasticNet,
+    LIFEClassifier,
+    LIFERegressor,
+    LLAClassifier,
+    LLARegressor,
+    NeuronProjection,
+    SubsetStackingClassifier,
+    SubsetStackingRegressor,
+)
+
+# A small hierarchy, where the defaults' size adds nothing to a check but time.
+SMALL = NeuronProjection(levels=(3,))
 
 ESTIMATORS = [
     LLARegressor(random_state=0),
     LLAClassifier(random_state=0),
     LLARegressor(5, start="least-squares", ridge=0.1, n_restarts=2, random_state=0),
     LLAClassifier(5, start="least-squares", ridge=0.1, random_state=0),
+    LIFERegressor(random_state=0),
+    LIFEClassifier(random_state=0),
+    LIFERegressor(SMALL, Adam(), ElasticNet(penalty="bic"), random_state=0),
+    LIFEClassifier(SMALL, Adam(3), "selection", random_state=0),
+    LIFEClassifier(SMALL, LLA(3), "average", random_state=0),
+    AdamRegressor(random_state=0),
+    AdamClassifier(random_state=0),
+    SubsetStackingRegressor(
+        DecisionTreeRegressor(max_depth=3, random_state=0), SMALL, random_state=0
+    ),
+    SubsetStackingClassifier(
+        DecisionTreeClassifier(max_depth=3, random_state=0), SMALL, random_state=0
+    ),
 ]
 
 
 def cases():
-    for estimator in ESTIMATORS:
+    for number_of, estimator in enumerate(ESTIMATORS):
         for number, (_, check) in enumerate(estimator_checks_generator(estimator)):
             name = getattr(check, "func", check).__name__
-            yield pytest.param(estimator, check, id=f"{estimator!r}-{number}-{name}")
+            yield pytest.param(
+                estimator, check, id=f"{number_of}-{type(estimator).__name__}-{number}-{name}"
+            )
 
 
 @pytest.mark.filterwarnings("default")  # the checks provoke scikit-learn's own warnings

@@ -372,7 +372,7 @@ class TestBadInput:
         def interrupt(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("lifenet.estimators._print_iteration", interrupt)
+        monkeypatch.setattr("lifenet.estimators._single.print_iteration", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.set_params(verbose=1).fit(X[:, :2], y)
         np.testing.assert_array_equal(model.predict(X), before)

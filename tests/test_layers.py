@@ -16,19 +16,29 @@ MAY_IMPORT = {
     "blocks": set(),
     "validation": {"schema"},
     "datasets": set(),
-    "solvers": {"kernels", "losses", "network", "blocks"},
-    "members": {"solvers", "losses", "blocks"},
-    "aggregate": {"network", "solvers"},
-    "recipe": {"members", "aggregate", "blocks", "network", "solvers"},
-    "estimators": {"recipe", "losses", "schema", "network", "blocks", "solvers", "validation"},
-    "__init__": {"estimators", "network", "schema"},
+    "record": {"network", "blocks"},
+    "sampling": {"record", "network", "blocks", "_settings"},
+    "solvers": {"kernels", "losses", "network", "blocks", "_settings"},
+    "readouts": {"kernels", "losses", "blocks", "solvers", "_settings"},
+    "members": {"solvers", "network", "record"},
+    "aggregate": {"network", "solvers", "readouts"},
+    "recipe": {"sampling", "members", "aggregate", "record", "readouts", "network", "solvers"},
+    "plots": {"record", "schema"},
+    "estimators": {
+        *{"recipe", "aggregate", "members", "sampling", "solvers", "readouts", "record"},
+        *{"losses", "schema", "network", "blocks", "kernels", "validation"},
+    },
+    "__init__": {"estimators", "network", "schema", "sampling", "solvers", "readouts"},
+    "_settings": set(),
     "_typing": set(),
     "_extras": set(),
     "_threads": set(),
 }
 EVERYWHERE = {"_typing", "_extras", "_threads"}
 REQUIRED = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl"}
-SCIKIT_LEARN = {"estimators"}
+# Settings are scikit-learn parameters, so that they can be cloned, checked and tuned from outside;
+# kernels, losses, networks and data never know of it.
+SCIKIT_LEARN = {"_settings", "sampling", "solvers", "readouts", "recipe", "estimators"}
 FILES = sorted(SOURCE.rglob("*.py"))
 
 

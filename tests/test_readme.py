@@ -35,7 +35,13 @@ def test_docstring_examples_run():
     import doctest
     import importlib
 
-    for name in ("lifenet", "lifenet.estimators", "lifenet.network._relu", "lifenet.datasets"):
+    for name in (
+        "lifenet",
+        "lifenet.estimators._lla",
+        "lifenet.estimators._life",
+        "lifenet.network._relu",
+        "lifenet.datasets",
+    ):
         result = doctest.testmod(importlib.import_module(name))
         assert result.attempted
         assert result.failed == 0

@@ -10,16 +10,49 @@
 
 from importlib.metadata import version
 
-from lifenet.estimators import LLAClassifier, LLARegressor
+from lifenet.estimators import (
+    AdamClassifier,
+    AdamRegressor,
+    LIFEClassifier,
+    LIFERegressor,
+    LLAClassifier,
+    LLARegressor,
+    SubsetStackingClassifier,
+    SubsetStackingRegressor,
+)
 from lifenet.network import PiecewiseLinear, ReluNetwork
+from lifenet.readouts.averaging import Averaging
+from lifenet.readouts.elastic_net import ElasticNet
+from lifenet.readouts.mixing import Mixing
+from lifenet.readouts.ridge import Ridge
+from lifenet.readouts.selection import BaseLearnerSelection
+from lifenet.sampling import Bootstrap, NeuronProjection, RandomProjection
 from lifenet.schema import FeatureSchema
+from lifenet.solvers.adam import Adam
+from lifenet.solvers.lla import LLA
 
 __all__ = [
+    "LLA",
+    "Adam",
+    "AdamClassifier",
+    "AdamRegressor",
+    "Averaging",
+    "BaseLearnerSelection",
+    "Bootstrap",
+    "ElasticNet",
     "FeatureSchema",
+    "LIFEClassifier",
+    "LIFERegressor",
     "LLAClassifier",
     "LLARegressor",
+    "Mixing",
+    "NeuronProjection",
     "PiecewiseLinear",
+    "RandomProjection",
     "ReluNetwork",
+    "Ridge",
+    "SubsetStackingClassifier",
+    "SubsetStackingRegressor",
     "__version__",
 ]
 

@@ -1,4 +1,4 @@
-"""Members to one network: flatten their neurons into one layer and fit its read-out."""
+"""Step 3: flatten the members' neurons into one layer and fit its read-out."""
 
 from __future__ import annotations
 
@@ -8,25 +8,87 @@ import numpy as np
 
 from lifenet._threads import one_blas_thread
 from lifenet.network import ReluNetwork
+from lifenet.readouts.design import Design
+from lifenet.solvers.features import Activations
 from lifenet.solvers.readout import fit_readout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lifenet._typing import Floats
+    from lifenet.readouts.design import HeldOut, Readout
     from lifenet.solvers.base import Problem
 
-__all__ = ["pool_neurons"]
+__all__ = ["combine", "flatten", "pool_neurons"]
+
+# A neuron whose slope is below this share of the largest is not used: its coefficient is rounding.
+_UNUSED = 1e-12
+
+
+def combine(
+    problem: Problem,
+    members: Sequence[tuple[ReluNetwork, int]],
+    readout: Readout,
+    held_out: HeldOut | None,
+    seed: np.random.SeedSequence,
+) -> ReluNetwork:
+    """One network of all members' neurons, read out on all rows; unused neurons are left out.
+
+    Parameters
+    ----------
+    members : networks of one score, in the units of the problem's rows, and the output (the class)
+        that it speaks of
+    """
+    networks = [network for network, _ in members]
+    layer = flatten(networks, problem)
+    if layer.n_neurons == 0:
+        rows = problem.rows
+        return layer.with_readout(layer.beta, problem.loss.null_score(rows.target, rows.weight))
+    with one_blas_thread():
+        coefficients = readout.fit(
+            problem,
+            _design(networks, [output for _, output in members]),
+            held_out,
+            np.random.default_rng(seed),
+        )
+    network = layer.with_readout(coefficients[:-1], coefficients[-1])
+    size = np.abs(network.beta).max(axis=1) * _lengths(network.weights)
+    return network.select(np.flatnonzero(size > _UNUSED * size.max()))
+
+
+def flatten(members: Sequence[ReluNetwork], problem: Problem) -> ReluNetwork:
+    """One layer of all members' neurons, in their order, without a read-out."""
+    n_outputs, n_features = problem.loss.n_outputs, problem.rows.n_features
+    weights = np.vstack([np.zeros((0, n_features)), *(member.weights for member in members)])
+    return ReluNetwork(
+        weights=weights,
+        bias=np.concatenate([np.zeros(0), *(member.bias for member in members)]),
+        beta=np.zeros((len(weights), n_outputs)),
+        intercept=np.zeros(n_outputs),
+    )
+
+
+def _design(members: Sequence[ReluNetwork], outputs: Sequence[int]) -> Design:
+    """The members' neurons as features, measured by the length of their weights."""
+    weights = np.vstack([member.weights for member in members])
+    theta = np.column_stack([weights, np.concatenate([member.bias for member in members])])
+    sizes = [member.n_neurons for member in members]
+    return Design(
+        features=Activations(theta),
+        scale=_lengths(weights),
+        member=np.repeat(np.arange(len(members)), sizes),
+        beta=np.concatenate([member.beta[:, 0] for member in members]),
+        intercept=np.array([member.intercept[0] for member in members]),
+        output=np.asarray(outputs, dtype=np.intp),
+    )
+
+
+def _lengths(weights: Floats) -> Floats:
+    lengths = np.linalg.norm(weights, axis=1)
+    return np.where(lengths > 0, lengths, 1.0)
 
 
 def pool_neurons(problem: Problem, members: Sequence[ReluNetwork], ridge: float) -> ReluNetwork:
     """One layer of all members' neurons under a new read-out, fitted to the problem's loss."""
-    n_neurons = sum(member.n_neurons for member in members)
-    n_outputs = problem.loss.n_outputs
-    layer = ReluNetwork(
-        weights=np.vstack([member.weights for member in members]),
-        bias=np.concatenate([member.bias for member in members]),
-        beta=np.zeros((n_neurons, n_outputs)),
-        intercept=np.zeros(n_outputs),
-    )
     with one_blas_thread():
-        return fit_readout(problem, layer, ridge)
+        return fit_readout(problem, flatten(members, problem), ridge)

@@ -17,9 +17,11 @@ from lifenet._typing import Bools, Floats, Integers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["ArrayRows", "Block", "Rows", "Scaling"]
+__all__ = ["ArrayRows", "Block", "HeldRows", "Rows", "Scaling"]
 
 _COLLECT_ROWS = 4096
+# Rows that are passed over many times are scaled and laid out once, up to this many bytes.
+_HELD_BYTES = 64 << 20
 
 Sums = TypeVar("Sums", bound=tuple[Floats | float, ...])
 T = TypeVar("T")
@@ -93,9 +95,88 @@ class Rows(Protocol):
     def with_target(self, target: Floats) -> Rows:
         """The same rows with other targets."""
 
+    def take(self, places: Integers, counts: Floats | None = None) -> Rows:
+        """Some of the rows, each `counts` times as heavy as it was."""
+
+    def held(self) -> Rows:
+        """The same rows, ready for many passes."""
+
+
+class _Blockwise:
+    """Sums over blocks, for rows that can yield them."""
+
+    def _blocks(self, block_rows: int) -> Iterator[Block]:
+        raise NotImplementedError
+
+    def sum(self, function: Callable[[Block], Sums], block_rows: int) -> Sums:
+        """Add up a tuple of arrays or numbers over the blocks, first to last."""
+        return self.reduce(function, _add, block_rows)
+
+    def reduce(
+        self, function: Callable[[Block], T], combine: Callable[[T, T], T], block_rows: int
+    ) -> T:
+        """Combine the blocks' results by an associative function, first to last."""
+        blocks = self._blocks(block_rows)
+        result = function(next(blocks))
+        for block in blocks:
+            result = combine(result, function(block))
+        return result
+
+    def collect(self, function: Callable[[Block], Floats]) -> Floats:
+        """Gather arrays with one entry a row along their last axis, in the rows' order."""
+        return np.concatenate([function(block) for block in self._blocks(_COLLECT_ROWS)], axis=-1)
+
 
 @dataclass(frozen=True)
-class ArrayRows:
+class HeldRows(_Blockwise):
+    """Rows that are already scaled and laid out as blocks want them.
+
+    Attributes
+    ----------
+    inputs : (n_features + 1, n_rows), constant one last
+    target, weight : (n_rows,)
+    """
+
+    inputs: Floats
+    target: Floats
+    weight: Floats
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.inputs) - 1
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.inputs.shape[1])
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the rows' weights."""
+        return float(self.weight.sum())
+
+    def with_target(self, target: Floats) -> HeldRows:
+        """The same rows with other targets."""
+        return replace(self, target=target)
+
+    def take(self, places: Integers, counts: Floats | None = None) -> HeldRows:
+        """Some of the rows, each `counts` times as heavy as it was."""
+        weight = _reweighted(self.weight, places, counts)
+        return HeldRows(self.inputs[:, places], self.target[places], weight)
+
+    def held(self) -> HeldRows:
+        """These rows."""
+        return self
+
+    def _blocks(self, block_rows: int) -> Iterator[Block]:
+        for start in range(0, self.n_rows, max(1, block_rows)):
+            part = slice(start, start + max(1, block_rows))
+            yield Block(self.inputs[:, part], self.target[part], self.weight[part])
+
+
+@dataclass(frozen=True)
+class ArrayRows(_Blockwise):
     """Rows of an array, scaled block by block so that the table is never copied.
 
     Attributes
@@ -155,23 +236,20 @@ class ArrayRows:
         """The same rows with other targets."""
         return replace(self, target=target)
 
-    def sum(self, function: Callable[[Block], Sums], block_rows: int) -> Sums:
-        """Add up a tuple of arrays or numbers over the blocks, first to last."""
-        return self.reduce(function, _add, block_rows)
+    def take(self, places: Integers, counts: Floats | None = None) -> ArrayRows:
+        """Some of the rows, each `counts` times as heavy as it was; the table is not copied."""
+        index = places if self.index is None else self.index[places]
+        weight = _reweighted(self.weight, places, counts)
+        return replace(self, target=self.target[places], weight=weight, index=index)
 
-    def reduce(
-        self, function: Callable[[Block], T], combine: Callable[[T, T], T], block_rows: int
-    ) -> T:
-        """Combine the blocks' results by an associative function, first to last."""
-        blocks = self._blocks(block_rows)
-        result = function(next(blocks))
-        for block in blocks:
-            result = combine(result, function(block))
-        return result
-
-    def collect(self, function: Callable[[Block], Floats]) -> Floats:
-        """Gather arrays with one entry a row along their last axis, in the rows' order."""
-        return np.concatenate([function(block) for block in self._blocks(_COLLECT_ROWS)], axis=-1)
+    def held(self) -> ArrayRows | HeldRows:
+        """The same rows, scaled and laid out once where that takes little memory."""
+        if 8 * self.n_rows * (self.n_features + 1) > _HELD_BYTES:
+            return self
+        inputs = np.ones((self.n_features + 1, self.n_rows))
+        taken = self.X if self.index is None else self.X[self.index]
+        self._scale_into(inputs[:-1], taken)
+        return HeldRows(inputs, self.target, self.weight)
 
     def _blocks(self, block_rows: int) -> Iterator[Block]:
         """Yield consecutive blocks. Their `inputs` share one buffer: use it before the next."""
@@ -206,6 +284,10 @@ class ArrayRows:
         center = np.where(constant, least, raw.sum(sums, _COLLECT_ROWS)[0] / total)
         scale = np.sqrt(raw.sum(squares, _COLLECT_ROWS)[0] / total)
         return Scaling(center, np.where(constant, 1.0, scale), constant)
+
+
+def _reweighted(weight: Floats, places: Integers, counts: Floats | None) -> Floats:
+    return weight[places] if counts is None else weight[places] * counts
 
 
 def _range(block: Block) -> tuple[Floats, Floats]:

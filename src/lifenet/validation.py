@@ -109,11 +109,25 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Floats | None:
 
 
 def encode_classes(
-    y: npt.NDArray[Any], weight: Floats | None, class_weight: Any
+    y: npt.NDArray[Any],
+    weight: Floats | None,
+    class_weight: Any,
+    known: npt.NDArray[Any] | None = None,
 ) -> tuple[npt.NDArray[Any], Floats, Floats]:
-    """Labels that occur with positive weight, codes of all rows, and the rows' final weights."""
+    """Labels that occur with positive weight, codes of all rows, and the rows' final weights.
+
+    `known` are labels from before: then these are kept, and others refused.
+    """
     weight = np.ones(len(y)) if weight is None else weight
     classes = np.unique(y[weight > 0])
+    if known is not None:
+        strange = np.setdiff1d(classes, known)
+        if len(strange):
+            raise ValueError(
+                f"y holds the classes {strange.tolist()}, which the model does not know; it knows "
+                f"{known.tolist()}. Fit it anew to add classes."
+            )
+        classes = known
     if len(classes) < 2:
         raise ValueError(
             f"A classifier needs at least two classes, but y holds only one class with positive "

@@ -15,15 +15,30 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from lifenet._extras import require
+from lifenet.losses import Logistic
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lifenet._typing import Floats, Integers
     from lifenet.blocks import Rows
     from lifenet.losses import Loss
     from lifenet.network import ReluNetwork
 
-__all__ = ["Iteration", "Monitor", "Outcome", "Problem", "Solver", "State", "Status", "solve"]
+__all__ = [
+    "Iteration",
+    "Monitor",
+    "Outcome",
+    "Problem",
+    "Solver",
+    "State",
+    "Status",
+    "Task",
+    "Trainer",
+    "solve",
+    "solve_each",
+    "start_seeds",
+]
 
 
 class Status(Enum):
@@ -34,6 +49,9 @@ class Status(Enum):
     STALLED = "No step, however short, lowers the objective: a local minimum to rounding."
     MAX_ITER = "The iterations ran out before the objective settled; raise max_iter to go on."
     TIME_LIMIT = "The time limit was reached; this is the best network so far."
+    COMPLETED = "All epochs of the schedule were run."
+    NOTHING_TO_LEARN = "The target does not vary on these rows, so no network was trained."
+    NOT_STARTED = "The time limit was reached before this network's turn; it was left out."
     DIVERGED = (
         "A step left the finite numbers; this is the best network before it. "
         "Use the damped algorithm, or fewer neurons."
@@ -49,6 +67,11 @@ class Problem:
 
     rows: Rows
     loss: Loss
+
+    def against_rest(self, code: int) -> Problem:
+        """The binary problem of one class, coded `code` in the target, against all others."""
+        target = (self.rows.target == code).astype(np.float64)
+        return Problem(self.rows.with_target(target), Logistic())
 
     def null_loss(self) -> float:
         """Weighted mean loss of the best constant score."""
@@ -166,6 +189,77 @@ class Outcome:
         pandas = require("pandas", extra="data", purpose="A table of the history")
         frame: pd.DataFrame = pandas.DataFrame([asdict(row) for row in self.history])
         return frame
+
+
+@dataclass(frozen=True)
+class Task:
+    """One network to be trained by itself: which rows it sees, and its seed.
+
+    Attributes
+    ----------
+    places : (n,), numbers of the rows
+    counts : (n,), how often each counts, or None for once
+    seed : of its starts
+    """
+
+    places: Integers
+    counts: Floats | None
+    seed: np.random.SeedSequence
+
+
+class Trainer(Protocol):
+    """A solver as the ensemble sees it: settings that train several networks."""
+
+    n_neurons: int
+
+    @property
+    def together(self) -> int:
+        """Networks that it trains in one call, however many workers there are."""
+
+    def check(self) -> None:
+        """Refuse settings out of their range."""
+
+    def train(
+        self,
+        problem: Problem,
+        tasks: Sequence[Task],
+        deadline: float | None = None,
+        monitor: Monitor | None = None,
+    ) -> tuple[Outcome, ...]:
+        """Train a network for each task, until `deadline` on the monotonic clock.
+
+        The problem has one output; the tasks' rows are numbered as in the problem. The monitor is
+        called with the start's number and its newest history row.
+        """
+
+
+def solve_each(
+    solver: Solver[Any],
+    problem: Problem,
+    tasks: Sequence[Task],
+    n_restarts: int,
+    deadline: float | None,
+    monitor: Monitor | None = None,
+) -> tuple[Outcome, ...]:
+    """Train the tasks one after the other, each from `n_restarts` starts."""
+    return tuple(
+        solve(
+            solver,
+            Problem(problem.rows.take(task.places, task.counts).held(), problem.loss),
+            start_seeds(task.seed, n_restarts),
+            time_limit=None if deadline is None else max(deadline - time.monotonic(), 0.0),
+            monitor=monitor,
+        )
+        for task in tasks
+    )
+
+
+def start_seeds(seed: np.random.SeedSequence, n_restarts: int) -> list[np.random.SeedSequence]:
+    """Seeds of the starts of one network, always the same for the same seed."""
+    return [
+        np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, start))
+        for start in range(n_restarts)
+    ]
 
 
 def solve(

@@ -9,10 +9,13 @@ unknowns. For a logistic target the same step is Fisher scoring.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
+from lifenet._settings import Settings
 from lifenet.kernels.gram import (
     block_rows_for_gram,
     gram_fits,
@@ -23,14 +26,17 @@ from lifenet.kernels.gram import (
     unfold_gram,
 )
 from lifenet.kernels.lstsq import conjugate_gradients, solve_positive
-from lifenet.solvers.base import Problem, Status
+from lifenet.solvers.base import Problem, Status, solve_each
 from lifenet.solvers.hinges import Hinges
 from lifenet.solvers.starts import STARTS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lifenet._typing import Floats
     from lifenet.blocks import Block
     from lifenet.network import ReluNetwork
+    from lifenet.solvers.base import Monitor, Outcome, Task
 
 __all__ = ["LLA", "Linearisation", "gauss_newton_step", "linearise"]
 
@@ -103,24 +109,58 @@ class LLAState:
         return self.hinges.network()
 
 
-@dataclass(frozen=True)
-class LLA:
-    """Settings of the damped local linear approximation.
+@dataclass(repr=False)
+class LLA(Settings):
+    """Damped local linear approximation: all parameters of a narrow network solved for at once.
 
-    Attributes
+    Parameters
     ----------
-    n_neurons : width of the network
-    ridge : penalty ``ridge / 2 * sum_j |theta_j|²`` on the objective, a weighted mean loss
-    start : "random" hinges inside the data, or "least-squares" direction with quantile offsets
-    max_iter : most iterations of one start
-    tol : relative fall of the objective below which a step counts as slow; three end the start
+    n_neurons : int, default=10
+        Width of the network; K_J where it trains the members of LIFE.
+    ridge : float, default=1e-4
+        Penalty ``ridge / 2 * sum_j |theta_j|²`` on the objective, a weighted mean loss.
+    start : {"random", "least-squares"}, default="random"
+        Random hinges inside the data, or the least-squares direction with quantile offsets.
+    max_iter : int, default=100
+        Most iterations of one start.
+    tol : float, default=1e-4
+        Relative fall of the objective below which a step counts as slow; three end the start.
+    n_restarts : int, default=1
+        Starts, of which the best is kept.
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_neurons": [Interval(Integral, 1, None, closed="left")],
+        "ridge": [Interval(Real, 0, None, closed="left")],
+        "start": [StrOptions(set(STARTS))],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_restarts": [Interval(Integral, 1, None, closed="left")],
+    }
 
     n_neurons: int = 10
     ridge: float = 1e-4
     start: str = "random"
     max_iter: int = 100
     tol: float = 1e-4
+    n_restarts: int = 1
+
+    @property
+    def together(self) -> int:
+        """Each network is trained by itself."""
+        return 1
+
+    def train(
+        self,
+        problem: Problem,
+        tasks: Sequence[Task],
+        deadline: float | None = None,
+        monitor: Monitor | None = None,
+    ) -> tuple[Outcome, ...]:
+        """Train a network for each task."""
+        # The least-squares start is the same every time.
+        n_restarts = 1 if self.start == "least-squares" else self.n_restarts
+        return solve_each(self, problem, tasks, n_restarts, deadline, monitor)
 
     def init(self, problem: Problem, generator: np.random.Generator) -> LLAState:
         """Hinges inside the data, with their read-out fitted."""

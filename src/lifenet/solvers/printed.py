@@ -8,13 +8,15 @@ loss may rise; the best network on the way is kept. For anything but comparison 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from lifenet._settings import Settings
 from lifenet.kernels.lstsq import solve_minimum_norm, triangle
 from lifenet.network import ReluNetwork
 from lifenet.solvers.base import Problem, Status
+from lifenet.solvers.lla import LLA
 from lifenet.solvers.starts import STARTS
 
 if TYPE_CHECKING:
@@ -72,14 +74,23 @@ class PrintedState:
         )
 
 
-@dataclass(frozen=True)
-class PrintedLLA:
+@dataclass(repr=False)
+class PrintedLLA(Settings):
     """Settings of the printed algorithm; see `LLA` for their meaning."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        name: LLA._parameter_constraints[name]
+        for name in ("n_neurons", "start", "max_iter", "tol", "n_restarts")
+    }
 
     n_neurons: int = 10
     start: str = "least-squares"
     max_iter: int = 100
     tol: float = 1e-4
+    n_restarts: int = 1
+
+    together = LLA.together
+    train = LLA.train
 
     def init(self, problem: Problem, generator: np.random.Generator) -> PrintedState:
         """Hinges of the chosen start, without a read-out."""

@@ -1,8 +1,9 @@
-"""The linear read-out of a fixed hidden layer, by Newton's method.
+"""The linear read-out of fixed features, by Newton's method.
 
-Features are the neurons' activations brought to unit spread, so that one ridge penalty fits all:
+    minimise  mean loss + ridge / 2 * sum_jc (scale_j beta_jc)²        (intercepts free)
 
-    minimise  mean loss + ridge / 2 * sum_jc (spread_j beta_jc)²        (intercepts free)
+The scale says what one penalty measures all coefficients in: the spread of a neuron's activations,
+or the length of its weights.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lifenet.kernels.lstsq import conjugate_gradients, solve_positive
+from lifenet.solvers.features import Activations, span_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +23,12 @@ if TYPE_CHECKING:
     from lifenet.blocks import Block
     from lifenet.network import ReluNetwork
     from lifenet.solvers.base import Problem
+    from lifenet.solvers.features import Features
 
-__all__ = ["fit_readout"]
+__all__ = ["fit_coefficients", "fit_readout", "spreads"]
 
 _DIRECT_LIMIT = 1500
-_CG_TIGHTEST, _CG_LOOSEST, _CG_MAX_ITER = 1e-6, 0.1, 500
+_CG_TIGHTEST, _CG_LOOSEST, _CG_MAX_ITER = 1e-9, 0.1, 500
 _BLOCK_ROWS = 1024
 _MAX_ITER = 100
 # Once a step promises less than this share of the objective, falls drown in rounding, and Newton's
@@ -36,16 +39,17 @@ _HALVINGS = 30
 
 
 @dataclass(frozen=True)
-class _Features:
-    """Unit-spread activations of a hidden layer, a constant one last."""
+class _Scaled:
+    """Features over their scale, a constant one last."""
 
-    theta: Floats
+    features: Features
+    scale: Floats
 
     def of(self, block: Block) -> Floats:
-        """(n_neurons + 1, n_rows)."""
-        features = np.ones((len(self.theta) + 1, len(block.target)))
-        np.maximum(self.theta @ block.inputs, 0.0, out=features[:-1])
-        return features
+        """(n_features + 1, n_rows)."""
+        columns = np.ones((len(self.scale) + 1, len(block.target)))
+        np.divide(self.features.of(block), self.scale[:, None], out=columns[:-1])
+        return columns
 
 
 def fit_readout(problem: Problem, network: ReluNetwork, ridge: float) -> ReluNetwork:
@@ -56,21 +60,45 @@ def fit_readout(problem: Problem, network: ReluNetwork, ridge: float) -> ReluNet
     problem : rows in the network's units
     ridge : penalty on the coefficients of unit-spread activations; positive makes them unique
     """
-    spread = _spreads(problem, network)
-    theta = np.column_stack([network.weights, network.bias]) / spread[:, None]
-    coefficients = _newton(problem, _Features(theta), ridge)
+    features = Activations(np.column_stack([network.weights, network.bias]))
+    coefficients = fit_coefficients(problem, features, spreads(problem, features), ridge)
+    return network.with_readout(coefficients[:-1], coefficients[-1])
+
+
+def fit_coefficients(
+    problem: Problem,
+    features: Features,
+    scale: Floats,
+    ridge: float,
+    start: Floats | None = None,
+) -> Floats:
+    """Coefficients of any features, the intercepts last: (n_features + 1, n_outputs).
+
+    Parameters
+    ----------
+    scale : (n_features,), positive; the penalty falls on ``scale * coefficient``
+    ridge : penalty; positive makes the coefficients unique
+    start : coefficients to begin from, where the rows are more than the features
+    """
+    spanned = span_of_rows(features, scale, problem.rows)
+    if spanned is not None:
+        inside = fit_coefficients(problem, spanned, np.ones(spanned.n_features), ridge)
+        return np.vstack([spanned.basis @ inside[:-1], inside[-1:]])
+    scaling = np.append(scale, 1.0)[:, None]
+    coefficients = _newton(
+        problem, _Scaled(features, scale), ridge, None if start is None else start * scaling
+    )
     if problem.loss.n_outputs > 1:  # only differences between classes are determined
         coefficients[-1] -= coefficients[-1].mean()
-    return network.with_readout(coefficients[:-1] / spread[:, None], coefficients[-1])
+    return np.asarray(coefficients / scaling)
 
 
-def _spreads(problem: Problem, network: ReluNetwork) -> Floats:
-    """Weighted deviation of each activation; one where a neuron is constant on the rows."""
-    features = _Features(np.column_stack([network.weights, network.bias]))
+def spreads(problem: Problem, features: Features) -> Floats:
+    """Weighted deviation of each feature; one where it is constant on the rows."""
 
     def moments(block: Block) -> tuple[Floats, Floats]:
-        activations = features.of(block)[:-1]
-        return activations @ block.weight, np.square(activations) @ block.weight
+        columns = features.of(block)
+        return columns @ block.weight, np.square(columns) @ block.weight
 
     first, second = problem.rows.sum(moments, _BLOCK_ROWS)
     n = problem.rows.total_weight
@@ -79,11 +107,15 @@ def _spreads(problem: Problem, network: ReluNetwork) -> Floats:
     return np.where(varies, np.sqrt(np.where(varies, variance, 1.0)), 1.0)
 
 
-def _newton(problem: Problem, features: _Features, ridge: float) -> Floats:
-    """Coefficients (n_neurons + 1, n_outputs) that minimise the penalised loss."""
+def _newton(problem: Problem, features: _Scaled, ridge: float, start: Floats | None) -> Floats:
+    """Coefficients (n_features + 1, n_outputs) that minimise the penalised loss."""
     rows, n_outputs = problem.rows, problem.loss.n_outputs
-    coefficients = np.zeros((len(features.theta) + 1, n_outputs))
-    coefficients[-1] = problem.loss.null_score(rows.target, rows.weight)
+    coefficients: Floats
+    if start is None:
+        coefficients = np.zeros((len(features.scale) + 1, n_outputs))
+        coefficients[-1] = problem.loss.null_score(rows.target, rows.weight)
+    else:
+        coefficients = start.copy()
     # Shifting the intercepts of all classes alike changes nothing: a whisper of penalty keeps the
     # Hessian from being singular.
     penalty = np.full(coefficients.shape, ridge)
@@ -111,7 +143,7 @@ def _scores(features: Floats, coefficients: Floats) -> Floats:
 
 
 def _value_and_gradient(
-    problem: Problem, features: _Features, coefficients: Floats, penalty: Floats
+    problem: Problem, features: _Scaled, coefficients: Floats, penalty: Floats
 ) -> tuple[float, Floats]:
     loss, n_outputs = problem.loss, coefficients.shape[1]
 
@@ -130,7 +162,7 @@ def _value_and_gradient(
 
 def _newton_step(
     problem: Problem,
-    features: _Features,
+    features: _Scaled,
     coefficients: Floats,
     gradient: Floats,
     penalty: Floats,
@@ -152,7 +184,7 @@ def _curve(
     return product.reshape(change.shape) * block.weight[:, None]
 
 
-def _hessian(problem: Problem, features: _Features, coefficients: Floats) -> Floats:
+def _hessian(problem: Problem, features: _Scaled, coefficients: Floats) -> Floats:
     """Mean curvature of the loss in the coefficients, feature by feature, outputs inside."""
     n_features, n_outputs = coefficients.shape
 
@@ -174,7 +206,7 @@ def _hessian(problem: Problem, features: _Features, coefficients: Floats) -> Flo
 
 def _step_by_products(
     problem: Problem,
-    features: _Features,
+    features: _Scaled,
     coefficients: Floats,
     gradient: Floats,
     penalty: Floats,
@@ -202,7 +234,7 @@ def _step_by_products(
 
 
 def _preconditioner(
-    problem: Problem, features: _Features, coefficients: Floats, penalty: Floats
+    problem: Problem, features: _Scaled, coefficients: Floats, penalty: Floats
 ) -> Callable[[Floats], Floats]:
     """The inverse Hessian as if every row had its class's mean curvature and classes were apart.
 
@@ -229,4 +261,4 @@ def _preconditioner(
 
 def _forcing(gradient: Floats) -> float:
     """How exactly to solve for a step: loosely while far away, tightly near the optimum."""
-    return float(np.clip(np.sqrt(np.linalg.norm(gradient)), _CG_TIGHTEST, _CG_LOOSEST))
+    return float(np.clip(np.linalg.norm(gradient), _CG_TIGHTEST, _CG_LOOSEST))

@@ -1,0 +1,223 @@
+"""What all estimators share: input at the border, scores, and the way back to the user's units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy import special
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lifenet.blocks import ArrayRows
+from lifenet.losses import Logistic, Multinomial, SquaredError
+from lifenet.network import ReluNetwork
+from lifenet.schema import FeatureSchema, check_finite
+from lifenet.solvers.base import Problem
+from lifenet.validation import (
+    check_sample_weight,
+    check_target,
+    encode_classes,
+    naming_text_columns,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from lifenet._typing import Floats
+    from lifenet.blocks import Scaling
+    from lifenet.record import Subset
+
+__all__ = ["NetworkClassifier", "NetworkEstimator", "NetworkRegressor", "Prepared", "Units"]
+
+
+@dataclass(frozen=True)
+class Units:
+    """The way from standardised columns and target to the user's units, and back."""
+
+    scaling: Scaling
+    center: float = 0.0
+    spread: float = 1.0
+
+    def unscale(self, network: ReluNetwork) -> ReluNetwork:
+        """A network of standardised columns and target, in the user's units.
+
+        A column that was constant in training has taught nothing: its weights, which no step has
+        moved, become zero, so that another value in it changes no prediction.
+        """
+        taught = ReluNetwork(
+            weights=np.where(self.scaling.constant, 0.0, network.weights),
+            bias=network.bias,
+            beta=network.beta,
+            intercept=network.intercept,
+        )
+        return taught.fold_scaling(
+            self.scaling.center, self.scaling.scale, self.center, self.spread
+        )
+
+    def rescale(self, network: ReluNetwork) -> ReluNetwork:
+        """A network of the user's units, on standardised columns and target."""
+        scale = self.scaling.scale
+        return network.fold_scaling(
+            -self.scaling.center / scale, 1.0 / scale, -self.center / self.spread, 1 / self.spread
+        )
+
+    def unscale_subset(self, subset: Subset) -> Subset:
+        """A subset of standardised columns, in the user's units."""
+        return subset.unscaled(self.scaling.center, self.scaling.scale)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Data that passed the border: a problem on standardised rows, and the way back."""
+
+    problem: Problem
+    rows: ArrayRows
+    units: Units
+
+
+class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """An estimator whose result is one network."""
+
+    random_state: int | np.random.RandomState | None
+
+    network_: ReluNetwork
+    schema_: FeatureSchema
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Prepared:
+        """Check the data; `reset` where they are the first that the estimator sees."""
+        raise NotImplementedError
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _keep(self, network: ReluNetwork, rows: ArrayRows) -> None:
+        """Keep a network of the user's units, and what is known of the columns."""
+        self.network_ = network
+        present = rows.X if rows.index is None else rows.X[rows.index]
+        self.schema_ = FeatureSchema.of(present, getattr(self, "feature_names_in_", None))
+
+    def _check_fit_input(
+        self, X: Any, y: Any, *, y_numeric: bool, reset: bool = True
+    ) -> tuple[Floats, Any]:
+        check_target(y)
+        with naming_text_columns(X):
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                reset=reset,
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_samples=2,
+                y_numeric=y_numeric,
+            )
+        check_finite(X, getattr(self, "feature_names_in_", None))
+        return X, y
+
+    def _check_input(self, X: Any) -> Floats:
+        """New rows, checked against those of training."""
+        check_is_fitted(self)
+        with naming_text_columns(X):
+            checked: Floats = validate_data(
+                self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=False
+            )
+        check_finite(checked, self.schema_.names)
+        return checked
+
+    def _score(self, X: Any) -> Floats:
+        """Raw scores of new rows, (n_samples, n_outputs)."""
+        X = self._check_input(X)
+        return self.network_.score(X)
+
+
+class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
+    """Squared error."""
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Prepared:
+        """Standardised rows and target; a constant target has spread one."""
+        X, y = self._check_fit_input(X, y, y_numeric=True, reset=reset)
+        weight = check_sample_weight(sample_weight, len(X))
+        rows = ArrayRows.of(X, np.asarray(y, dtype=np.float64), weight)
+        center, spread = _mean_and_spread(rows.target, rows.weight)
+        rows = rows.with_target((rows.target - center) / spread).standardised()
+        assert rows.scaling is not None
+        return Prepared(Problem(rows, SquaredError()), rows, Units(rows.scaling, center, spread))
+
+    def predict(self, X: Any) -> Floats:
+        """Predicted target of each row, (n_samples,)."""
+        return self._score(X)[:, 0]
+
+
+class NetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc]
+    """Log-loss of two or more classes."""
+
+    _class_weight_constraint: ClassVar[list[Any]] = [StrOptions({"balanced"}), dict, None]
+
+    class_weight: Any
+    classes_: npt.NDArray[Any]
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Prepared:
+        """Standardised rows and class codes. Sets `classes_`, unless it is not to be reset."""
+        X, y = self._check_fit_input(X, y, y_numeric=False, reset=reset)
+        check_classification_targets(y)
+        weight = check_sample_weight(sample_weight, len(X))
+        known = None if reset else self.classes_
+        classes, codes, weight = encode_classes(y, weight, self.class_weight, known)
+        rows = ArrayRows.of(X, codes, weight).standardised()
+        assert rows.scaling is not None
+        loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
+        self.classes_ = classes
+        return Prepared(Problem(rows, loss), rows, Units(rows.scaling))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Raw scores: log-odds of the second class, (n_samples,), or (n_samples, n_classes)."""
+        score = self._score(X)
+        return score[:, 0] if score.shape[1] == 1 else score
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class, (n_samples, n_classes)."""
+        score = self._score(X)
+        if score.shape[1] > 1:
+            return Multinomial(score.shape[1]).mean(score)
+        loss = Logistic()
+        return np.column_stack([loss.mean(-score[:, 0]), loss.mean(score[:, 0])])
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithm of the probability of each class, (n_samples, n_classes), without underflow."""
+        score = self._score(X)
+        if score.shape[1] == 1:
+            score = np.column_stack([np.zeros(len(score)), score[:, 0]])
+        return np.asarray(special.log_softmax(score, axis=1))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The likeliest class of each row, (n_samples,)."""
+        score = self._score(X)
+        codes = score[:, 0] > 0 if score.shape[1] == 1 else score.argmax(axis=1)
+        return self.classes_[np.asarray(codes, dtype=np.intp)]
+
+
+def _mean_and_spread(values: Floats, weight: Floats) -> tuple[float, float]:
+    """Weighted mean and deviation; deviation one where all values are the same."""
+    if values.min() == values.max():
+        return float(values[0]), 1.0
+    total = weight.sum()
+    center = float(weight @ values / total)
+    return center, float(np.sqrt(weight @ np.square(values - center) / total))
+
+
+def constant_network(value: float, n_features: int) -> ReluNetwork:
+    """The network without neurons."""
+    return ReluNetwork(
+        weights=np.zeros((0, n_features)), bias=np.zeros(0), beta=np.zeros((0, 1)), intercept=value
+    )
+
+
+def is_constant(prepared: Prepared) -> bool:
+    """Whether the target does not vary, so that there is nothing to learn."""
+    target = prepared.rows.target
+    return bool(target.min() == target.max())

@@ -1,0 +1,385 @@
+"""LIFE: a wide network from many narrow ones."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from lifenet._threads import one_blas_thread
+from lifenet.aggregate import combine
+from lifenet.estimators._base import NetworkClassifier, NetworkEstimator, NetworkRegressor
+from lifenet.estimators._holdout import hold_out
+from lifenet.estimators._parts import PART_CONSTRAINTS, resolve_parts
+from lifenet.estimators._progress import CallbackSupportMixin, Reporter, with_callbacks
+from lifenet.recipe import Life, Run, Stage, successful, train_life
+from lifenet.record import Hierarchy, Level, Member, Record, RecordRow
+from lifenet.validation import unchanged_on_failure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Literal, Self
+
+    import numpy.typing as npt
+
+    from lifenet._typing import Floats
+    from lifenet.estimators._base import Units
+    from lifenet.members import Trained
+    from lifenet.network import ReluNetwork
+    from lifenet.readouts.design import Readout
+    from lifenet.sampling import Sampler
+    from lifenet.solvers.base import Trainer
+
+__all__ = ["LIFEClassifier", "LIFERegressor"]
+
+
+class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
+    """What the regressor and the classifier share."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PART_CONSTRAINTS,
+        "warm_start": ["boolean"],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+    }
+    # Penalty of the members where the solver is given by name.
+    _ridge: ClassVar[float]
+
+    sampler: Sampler | str
+    solver: Trainer | str
+    readout: Readout | str
+    validation: Any
+    warm_start: bool
+    time_limit: float | None
+    n_jobs: int | None
+    verbose: int
+
+    members_: tuple[Member, ...]
+    hierarchy_: Hierarchy
+    record_: Record
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Fit the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Target, or class labels.
+        sample_weight : array-like of shape (n_samples,) or None
+            Non-negative; a weight of two is the same as a repeated row, zero as a missing one.
+        groups : array-like of shape (n_samples,) or None
+            Handed to the splitter in `validation`.
+        """
+        with unchanged_on_failure(self), one_blas_thread():
+            self._fit(X, y, sample_weight, groups)
+        return self
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+        sampler, solver, readout = self._parts()
+        before = self._members_before()
+        prepared = self._prepare(X, y, sample_weight, reset=not before)
+        rows, units = prepared.rows, prepared.units
+        seed = self._seed() + len(before)
+        held_out = hold_out(prepared, self.validation, X, y, groups, seed)
+        n_levels = len(sampler.widths(rows.n_rows, rows.n_features)) + 1
+        reporter = Reporter(self, n_levels + 1, self.verbose)
+        life = train_life(
+            prepared.problem,
+            sampler,
+            solver,
+            readout,
+            Run(seed, self.n_jobs, self.time_limit, reporter),
+            held_out,
+            _rescaled(before, units),
+        )
+        self._keep(units.unscale(life.network), rows)
+        self.members_ = (*before, *_members(life, units))
+        self.hierarchy_ = Hierarchy(tuple(_level(stage, units) for stage in life.stages))
+        record = _record(life)
+        self.record_ = self.record_ + record if before else record
+        self.n_iter_ = int(max(self.record_["iterations"], default=0))
+        reporter.finish()
+
+    def _parts(self) -> tuple[Sampler, Trainer, Readout]:
+        return resolve_parts(self.sampler, self.solver, self.readout, self._ridge)
+
+    def _members_before(self) -> tuple[Member, ...]:
+        return self.members_ if self.warm_start and hasattr(self, "members_") else ()
+
+    def refit_readout(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit only step 3 anew, to other rows or with another `readout`; the members stay.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+        """
+        check_is_fitted(self)
+        self._validate_params()
+        with unchanged_on_failure(self), one_blas_thread():
+            _, _, readout = self._parts()
+            prepared = self._prepare(X, y, sample_weight, reset=False)
+            network = combine(
+                prepared.problem,
+                _rescaled(self.members_, prepared.units),
+                readout,
+                None,
+                np.random.SeedSequence(self._seed()),
+            )
+            self.network_ = prepared.units.unscale(network)
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Activations of the network's neurons: (n_samples, n_neurons).
+
+        With the read-out `network_.beta` and `network_.intercept` they give the score.
+        """
+        X = self._check_input(X)
+        return self.network_.hidden(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Names of the columns of `transform`: neuron0, neuron1, ..."""
+        check_is_fitted(self)
+        names = [f"neuron{number}" for number in range(self.network_.n_neurons)]
+        return np.asarray(names, dtype=object)
+
+
+class LIFERegressor(NetworkRegressor, _LIFEEstimator):
+    """A wide single-hidden-layer ReLU network for regression, trained from many narrow ones.
+
+    Step 1 (`sampler`) chooses the rows of each narrow network, step 2 (`solver`) trains them, step
+    3 (`readout`) flattens their neurons into one layer and fits its coefficients.
+
+    Parameters
+    ----------
+    sampler : {"neurons", "random", "bootstrap"} or sampler, default="neurons"
+        Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`.
+    solver : {"lla", "adam"} or solver, default="lla"
+        Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each member.
+    readout : {"ridge", "linear", "elastic-net", "lasso", "selection", "mixing", "average"} or \
+read-out, default="ridge"
+        Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
+        least squares without a penalty.
+    validation : "auto", float, splitter or None, default="auto"
+        Rows that no member sees, on which the read-out's penalty is chosen; the read-out is then
+        fitted to all rows. A share of the rows, drawn by a hash of their values, or the first split
+        of a scikit-learn splitter (for groups or time). "auto" is a share between 0.1 and 0.2, and
+        none where the rows are few; without any, generalised cross-validation chooses.
+    warm_start : bool, default=False
+        Whether `fit` keeps the members of the fit before and adds new ones to them.
+    time_limit : float or None, default=None
+        Seconds after which training ends with the networks that are done. Eight tenths are for the
+        networks; the read-out of what there is takes the time that it takes.
+    n_jobs : int or None, default=None
+        Networks trained at the same time, as joblib counts; which backend is joblib's to choose.
+        The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random.
+    verbose : int, default=0
+        1 prints a line a level.
+
+    Attributes
+    ----------
+    network_ : ReluNetwork
+        The fitted network, in the units of the data. Neurons that the read-out does not use are
+        left out.
+    members_ : tuple of Member
+        The narrow networks, each with the subset that it was trained on.
+    hierarchy_ : Hierarchy
+        All levels: their networks, and what became of each neuron.
+    record_ : Record
+        A row for every network trained; `record_.to_frame()` is a table.
+    schema_ : FeatureSchema
+        Names and training ranges of the columns.
+    n_iter_ : int
+        Most iterations of a network.
+    n_features_in_, feature_names_in_
+        As in all of scikit-learn.
+
+    Examples
+    --------
+    >>> from lifenet import LIFERegressor, NeuronProjection
+    >>> from lifenet.datasets import simulate
+    >>> data = simulate.aim(2000, random_state=0)
+    >>> model = LIFERegressor(NeuronProjection(levels=(5,)), random_state=0).fit(data.X, data.y)
+    >>> bool(model.score(data.X, data.y) > 0.8)
+    True
+    """
+
+    _ridge: ClassVar[float] = 1e-5
+
+    def __init__(
+        self,
+        sampler: Sampler | str = "neurons",
+        solver: Trainer | str = "lla",
+        readout: Readout | str = "ridge",
+        *,
+        validation: Any = "auto",
+        warm_start: bool = False,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.sampler = sampler
+        self.solver = solver
+        self.readout = readout
+        self.validation = validation
+        self.warm_start = warm_start
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class LIFEClassifier(NetworkClassifier, _LIFEEstimator):
+    """A wide single-hidden-layer ReLU network for classification, trained from many narrow ones.
+
+    The members of two classes are networks of log-odds. With more classes a member is a subset and
+    a class, which it tells from the rest; all neurons are combined by a multinomial read-out.
+
+    Parameters
+    ----------
+    sampler : {"neurons", "random", "bootstrap"} or sampler, default="neurons"
+        Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`.
+    solver : {"lla", "adam"} or solver, default="lla"
+        Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each member (with more than
+        two classes, for each class).
+    readout : {"ridge", "linear", "elastic-net", "lasso", "selection", "mixing", "average"} or \
+read-out, default="ridge"
+        Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
+        a logistic or multinomial fit without a penalty.
+    validation : "auto", float, splitter or None, default="auto"
+        Rows that no member sees, on which the read-out's penalty is chosen; see `LIFERegressor`.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, on top of `sample_weight`. "balanced" gives all classes the same
+        total weight.
+    warm_start : bool, default=False
+        Whether `fit` keeps the members of the fit before and adds new ones to them.
+    time_limit : float or None, default=None
+        Seconds after which training ends with the networks that are done; see `LIFERegressor`.
+    n_jobs : int or None, default=None
+        Networks trained at the same time, as joblib counts. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random.
+    verbose : int, default=0
+        1 prints a line a level.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels; with two of them, scores are log-odds of the second.
+    network_ : ReluNetwork
+        The fitted network, in the units of the data; its score is on the logit scale.
+    members_, hierarchy_, record_, schema_, n_iter_
+        As in `LIFERegressor`.
+    n_features_in_, feature_names_in_
+        As in all of scikit-learn.
+
+    Examples
+    --------
+    >>> from lifenet import LIFEClassifier, NeuronProjection
+    >>> from lifenet.datasets import simulate
+    >>> data = simulate.ringnorm(1000, random_state=0)
+    >>> model = LIFEClassifier(NeuronProjection(levels=(5,)), random_state=0).fit(data.X, data.y)
+    >>> bool(model.score(data.X, data.y) > 0.9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_LIFEEstimator._parameter_constraints,
+        "class_weight": NetworkClassifier._class_weight_constraint,
+    }
+    _ridge: ClassVar[float] = 1e-3
+
+    def __init__(
+        self,
+        sampler: Sampler | str = "neurons",
+        solver: Trainer | str = "lla",
+        readout: Readout | str = "ridge",
+        *,
+        validation: Any = "auto",
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        warm_start: bool = False,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.sampler = sampler
+        self.solver = solver
+        self.readout = readout
+        self.validation = validation
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+def _rescaled(members: Sequence[Member], units: Units) -> list[tuple[ReluNetwork, int]]:
+    return [(units.rescale(member.network), member.output) for member in members]
+
+
+def _members(life: Life, units: Units) -> tuple[Member, ...]:
+    return tuple(
+        Member(units.unscale(one.network), units.unscale_subset(one.subset), one.output)
+        for one in life.members
+    )
+
+
+def _level(stage: Stage, units: Units) -> Level:
+    trained = successful(stage.trained)
+    return Level(
+        stage.n_neurons,
+        tuple(units.unscale(one.network) for one in trained),
+        tuple(units.unscale_subset(one.subset) for one in trained),
+        stage.splits,
+        stage.coverage,
+    )
+
+
+def _record(life: Life) -> Record:
+    return Record(
+        tuple(
+            _row(level, number, one)
+            for level, stage in enumerate(life.stages, 1)
+            for number, one in _numbered(stage.trained)
+        )
+    )
+
+
+def _numbered(trained: Sequence[Trained]) -> Iterator[tuple[int, Trained]]:
+    """Networks with their numbers among those trained, as subsets name them; -1 for the others."""
+    number = -1
+    for one in trained:
+        if one.outcome is not None:
+            number += 1
+        yield (number if one.outcome is not None else -1), one
+
+
+def _row(level: int, number: int, one: Trained) -> RecordRow:
+    parent, neuron = one.subset.parent or (-1, -1)
+    outcome = one.outcome
+    return RecordRow(
+        level=level,
+        member=number,
+        output=one.output,
+        parent=parent,
+        neuron=neuron,
+        share=one.subset.share,
+        rows=one.subset.n_rows,
+        neurons=0 if outcome is None else outcome.network.n_neurons,
+        loss=np.nan if outcome is None else outcome.loss,
+        iterations=0 if outcome is None else outcome.n_iterations,
+        seconds=0.0 if outcome is None else outcome.seconds,
+        status=one.status.name.lower(),
+    )

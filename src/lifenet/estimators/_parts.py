@@ -1,0 +1,70 @@
+"""The three steps' settings, by name or as objects."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from lifenet.readouts.averaging import Averaging
+from lifenet.readouts.elastic_net import ElasticNet
+from lifenet.readouts.mixing import Mixing
+from lifenet.readouts.ridge import Ridge
+from lifenet.readouts.selection import BaseLearnerSelection
+from lifenet.sampling import Bootstrap, NeuronProjection, RandomProjection
+from lifenet.solvers.adam import Adam
+from lifenet.solvers.lla import LLA
+
+if TYPE_CHECKING:
+    from lifenet.readouts.design import Readout
+    from lifenet.sampling import Sampler
+    from lifenet.solvers.base import Trainer
+
+__all__ = ["PART_CONSTRAINTS", "resolve_parts"]
+
+SAMPLERS = {"neurons": NeuronProjection, "random": RandomProjection, "bootstrap": Bootstrap}
+READOUTS = {
+    "ridge": Ridge(),
+    "linear": Ridge(penalty=0.0),
+    "elastic-net": ElasticNet(),
+    "lasso": ElasticNet(l1_ratio=1.0),
+    "selection": BaseLearnerSelection(),
+    "mixing": Mixing(),
+    "average": Averaging(),
+}
+_PART = HasMethods(["get_params", "check"])
+
+PART_CONSTRAINTS: dict[str, list[Any]] = {
+    "sampler": [StrOptions(set(SAMPLERS)), _PART],
+    "solver": [StrOptions({"lla", "adam"}), _PART],
+    "readout": [StrOptions(set(READOUTS)), _PART],
+    "validation": [
+        StrOptions({"auto"}),
+        Interval(Real, 0, 1, closed="neither"),
+        HasMethods(["split"]),
+        None,
+    ],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+}
+
+
+def resolve_parts(
+    sampler: Sampler | str, solver: Trainer | str, readout: Readout | str, ridge: float
+) -> tuple[Sampler, Trainer, Readout]:
+    """Settings for names, all checked; `ridge` is the penalty of the networks that LLA trains."""
+    parts = (
+        SAMPLERS[sampler]() if isinstance(sampler, str) else sampler,
+        _named_solver(solver, ridge) if isinstance(solver, str) else solver,
+        READOUTS[readout] if isinstance(readout, str) else readout,
+    )
+    for part in parts:
+        part.check()
+    return parts
+
+
+def _named_solver(name: str, ridge: float) -> Trainer:
+    # Members need not be trained to the last digit: the read-out is fitted anew.
+    return Adam() if name == "adam" else LLA(ridge=ridge, max_iter=20, tol=5e-3)

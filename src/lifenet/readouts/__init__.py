@@ -1,0 +1,1 @@
+"""Step 3's options: how the members' neurons are combined into scores."""

@@ -1,0 +1,261 @@
+"""The ridge read-out, its penalty chosen from one eigendecomposition.
+
+For squared error the whole path of penalties follows from the features' covariance matrix. Another
+loss is replaced by the quadratic that it looks like near the current fit, the penalty chosen there,
+and the fit moved, until both stand still (a performance iteration).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from lifenet._settings import Settings
+from lifenet.kernels.lstsq import solve_positive
+from lifenet.kernels.spectrum import Spectrum, least_gcv_penalty
+from lifenet.losses import Logistic, SquaredError
+from lifenet.readouts.moments import gather_moments, quadratic_model, responses_of
+from lifenet.solvers.features import span_of_rows
+from lifenet.solvers.readout import fit_coefficients
+
+if TYPE_CHECKING:
+    from lifenet._typing import Floats
+    from lifenet.blocks import Block
+    from lifenet.losses import Loss
+    from lifenet.readouts.design import Design, HeldOut
+    from lifenet.readouts.moments import Moments
+    from lifenet.solvers.base import Problem
+
+__all__ = ["Ridge"]
+
+_BLOCK_ROWS = 1024
+# Rounds of the performance iteration, and the relative change of the penalty that ends it.
+_ROUNDS, _SETTLED = 8, 0.02
+_HALVINGS = 8
+_LEAST_CURVATURE = 0.1
+# Where a penalty of zero is asked for, this much keeps a logistic fit of separable rows finite.
+_WHISPER = 1e-10
+
+
+@dataclass(repr=False)
+class Ridge(Settings):
+    """Least squares, logistic or multinomial read-out with a ridge penalty.
+
+    The penalty falls on coefficients times the length of their neuron's weights (on standardised
+    columns), so that it bounds slopes, also where a neuron was hardly ever active in training.
+
+    Parameters
+    ----------
+    penalty : float or "auto", default="auto"
+        "auto" chooses it: on held-out rows where the fit has any, otherwise by generalised
+        cross-validation with N the sum of weights (for two classes, whose dispersion is known, the
+        unbiased risk estimate). 0 is the unpenalised read-out, of minimum norm on features of unit
+        deviation where it is not unique.
+    inflation : float, default=1.4
+        Factor on the degrees of freedom in generalised cross-validation. Above one, since the
+        neurons were fitted to the same rows and the read-out's freedom is not all there is.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "penalty": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "inflation": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    penalty: float | str = "auto"
+    inflation: float = 1.4
+
+    def fit(
+        self,
+        problem: Problem,
+        design: Design,
+        held_out: HeldOut | None,
+        generator: np.random.Generator,
+    ) -> Floats:
+        """Coefficients, (n_features + 1, n_outputs)."""
+        spanned = span_of_rows(design.features, design.scale, problem.rows)
+        if spanned is not None and self.penalty != 0:
+            fewer = replace(design, features=spanned, scale=np.ones(spanned.n_features))
+            inside = self.fit(problem, fewer, held_out, generator)
+            return np.vstack([spanned.basis @ inside[:-1], inside[-1:]])
+        penalty = self.penalty
+        if isinstance(penalty, str):
+            penalty = self._choose(problem, design, held_out)
+        if isinstance(problem.loss, SquaredError):
+            moments = gather_moments(problem, design.features, design.scale)
+            return _unscaled(_solve(moments, penalty), design.scale)
+        penalty = max(penalty, _WHISPER)
+        return fit_coefficients(problem, design.features, design.scale, penalty)
+
+    def _choose(self, problem: Problem, design: Design, held_out: HeldOut | None) -> float:
+        logistic = isinstance(problem.loss, Logistic)
+        choice: _Choice
+        if held_out is None:
+            choice = _ByFreedom(self.inflation, known_dispersion=logistic)
+        else:
+            problem, choice = held_out.learn, _ByRows(_doubted(held_out.judge))
+        if logistic:
+            return _settle(problem, design, choice)
+        moments = gather_moments(problem, design.features, design.scale)
+        spectrum = Spectrum.of(*moments.centred())
+        return choice.penalty(design, moments, spectrum) * _mean_curvature(problem)
+
+
+class _Choice(Protocol):
+    """How a penalty is chosen."""
+
+    def penalty(self, design: Design, moments: Moments, spectrum: Spectrum) -> float:
+        """The best penalty for a quadratic."""
+
+    def merit(
+        self, problem: Problem, design: Design, fit: Floats, spectrum: Spectrum, penalty: float
+    ) -> float:
+        """How good a fit with this penalty is under the loss itself; less is better."""
+
+
+@dataclass(frozen=True)
+class _ByFreedom:
+    """By the rows that were fitted, freedom paid for.
+
+    Generalised cross-validation; where the responses' dispersion is known to be one, as for two
+    classes, the unbiased risk estimate instead: the former divides by what is left of deviations
+    that a strong signal has made vanish, and runs away.
+    """
+
+    inflation: float
+    known_dispersion: bool
+
+    def penalty(self, design: Design, moments: Moments, spectrum: Spectrum) -> float:
+        if not self.known_dispersion:
+            return least_gcv_penalty(spectrum, moments.total, self.inflation)
+        penalties = spectrum.penalties()
+        risks = [
+            0.5 * spectrum.residual_variance(float(one))
+            + self._paid(spectrum, float(one), moments.total)
+            for one in penalties
+        ]
+        return float(penalties[int(np.argmin(risks))])
+
+    def merit(
+        self, problem: Problem, design: Design, fit: Floats, spectrum: Spectrum, penalty: float
+    ) -> float:
+        total = problem.rows.total_weight
+        return _mean_loss(problem, design, fit) + self._paid(spectrum, penalty, total)
+
+    def _paid(self, spectrum: Spectrum, penalty: float, total: float) -> float:
+        return self.inflation * spectrum.freedom(penalty) / total
+
+
+@dataclass(frozen=True)
+class _ByRows:
+    """By rows that no member has seen."""
+
+    judge: Problem
+
+    def penalty(self, design: Design, moments: Moments, spectrum: Spectrum) -> float:
+        penalties = spectrum.penalties()
+        fits = [moments.with_intercept(spectrum.coefficients(float(one))) for one in penalties]
+        return float(penalties[int(np.argmin(_judged(self.judge, design, np.stack(fits, axis=2))))])
+
+    def merit(
+        self, problem: Problem, design: Design, fit: Floats, spectrum: Spectrum, penalty: float
+    ) -> float:
+        return _mean_loss(self.judge, design, fit)
+
+
+def _doubted(judge: Problem) -> Problem:
+    """Two classes as if one row more had either label.
+
+    n rows cannot vouch for log-odds far beyond log n, and where they happen to be told apart
+    without error would ask for them.
+    """
+    if not isinstance(judge.loss, Logistic):
+        return judge
+    doubt = 1.0 / (judge.rows.total_weight + 2.0)
+    target = np.clip(judge.rows.target, doubt, 1 - doubt)
+    return replace(judge, rows=judge.rows.with_target(target))
+
+
+def _judged(judge: Problem, design: Design, path: Floats) -> Floats:
+    """Loss of each fit of a path (n_features + 1, n_outputs, n_fits), summed over the rows.
+
+    Several classes are judged by squared error of their indicators, as they were fitted.
+    """
+    loss: Loss = judge.loss if judge.loss.n_outputs == 1 else SquaredError()
+
+    def sums(block: Block) -> tuple[Floats]:
+        columns = design.features.of(block) / design.scale[:, None]
+        responses = responses_of(judge.loss, block.target)
+        total = np.zeros(path.shape[2])
+        for response, fits in zip(responses, np.moveaxis(path, 1, 0), strict=True):
+            scores = columns.T @ fits[:-1] + fits[-1]
+            total += block.weight @ loss.value(response[:, None], scores)
+        return (total,)
+
+    return judge.rows.sum(sums, _BLOCK_ROWS)[0]
+
+
+def _settle(problem: Problem, design: Design, choice: _Choice) -> float:
+    """Choose a penalty for the quadratic near the fit, move the fit, and so on, until it stands.
+
+    Where it does not, the best of the later ones is kept: early fits are far from where their
+    penalty leads.
+    """
+    fit: Floats = np.zeros((design.n_features + 1, 1))
+    fit[-1] = problem.loss.null_score(problem.rows.target, problem.rows.weight)
+    penalty, visited = 0.0, []
+    for _ in range(_ROUNDS):
+        moments = quadratic_model(problem, design.features, design.scale, fit)
+        spectrum = Spectrum.of(*moments.centred())
+        before, penalty = penalty, choice.penalty(design, moments, spectrum)
+        target = moments.with_intercept(spectrum.coefficients(penalty))
+        fit = _shortened(problem, design, fit, target, penalty)
+        visited.append((choice.merit(problem, design, fit, spectrum, penalty), penalty))
+        if abs(penalty - before) <= _SETTLED * before:
+            return penalty
+    return min(visited[_ROUNDS // 2 :])[1]
+
+
+def _shortened(
+    problem: Problem, design: Design, fit: Floats, target: Floats, penalty: float
+) -> Floats:
+    """The step towards a quadratic's minimum, halved until it does not raise the objective."""
+
+    def objective(at: Floats) -> float:
+        return _mean_loss(problem, design, at) + 0.5 * penalty * float(np.square(at[:-1]).sum())
+
+    now = objective(fit)
+    for halving in range(_HALVINGS):
+        trial = fit + 0.5**halving * (target - fit)
+        if objective(trial) <= now:
+            return trial
+    return fit
+
+
+def _mean_loss(problem: Problem, design: Design, fit: Floats) -> float:
+    return float(_judged(problem, design, fit[:, :, None])[0]) / problem.rows.total_weight
+
+
+def _mean_curvature(problem: Problem) -> float:
+    """Curvature of the loss at its best constant: one for squared error.
+
+    It turns a penalty on a least-squares fit of class indicators into one on multinomial scores.
+    Where a class has nearly all of the weight, hardly any penalty would be left.
+    """
+    rows, loss = problem.rows, problem.loss
+    null = np.broadcast_to(loss.null_score(rows.target, rows.weight), (1, loss.n_outputs))
+    score = null if loss.n_outputs > 1 else null[0]
+    return max(float(np.mean(loss.curvature(rows.target[:1], score))), _LEAST_CURVATURE)
+
+
+def _solve(moments: Moments, penalty: float) -> Floats:
+    covariance, cross, _ = moments.centred()
+    return moments.with_intercept(solve_positive(covariance, cross, penalty))
+
+
+def _unscaled(coefficients: Floats, scale: Floats) -> Floats:
+    """From coefficients of scaled features to those of the features."""
+    return np.asarray(coefficients / np.append(scale, 1.0)[:, None])
