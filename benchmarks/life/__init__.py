@@ -1,1 +1,1 @@
-"""What the sparse read-out of LIFE must show: engines measured side by side."""
+"""What LIFE must show: the algorithm against the text, accuracy, speed, memory, sampling."""

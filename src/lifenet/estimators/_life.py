@@ -297,7 +297,7 @@ read-out, default="ridge"
         **_LIFEEstimator._parameter_constraints,
         "class_weight": NetworkClassifier._class_weight_constraint,
     }
-    _ridge: ClassVar[float] = 1e-3
+    _ridge: ClassVar[float] = 1e-4
 
     def __init__(
         self,

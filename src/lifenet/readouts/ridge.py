@@ -34,7 +34,7 @@ __all__ = ["Ridge"]
 
 _BLOCK_ROWS = 1024
 # Rounds of the performance iteration, and the relative change of the penalty that ends it.
-_ROUNDS, _SETTLED = 8, 0.02
+_ROUNDS, _SETTLED = 8, 0.3
 _HALVINGS = 8
 _LEAST_CURVATURE = 0.1
 # Where a penalty of zero is asked for, this much keeps a logistic fit of separable rows finite.
@@ -81,16 +81,19 @@ class Ridge(Settings):
             fewer = replace(design, features=spanned, scale=np.ones(spanned.n_features))
             inside = self.fit(problem, fewer, held_out, generator)
             return np.vstack([spanned.basis @ inside[:-1], inside[-1:]])
-        penalty = self.penalty
+        penalty, start = self.penalty, None
         if isinstance(penalty, str):
-            penalty = self._choose(problem, design, held_out)
+            penalty, start = self._choose(problem, design, held_out)
         if isinstance(problem.loss, SquaredError):
             moments = gather_moments(problem, design.features, design.scale)
             return _unscaled(_solve(moments, penalty), design.scale)
         penalty = max(penalty, _WHISPER)
-        return fit_coefficients(problem, design.features, design.scale, penalty)
+        return fit_coefficients(problem, design.features, design.scale, penalty, start)
 
-    def _choose(self, problem: Problem, design: Design, held_out: HeldOut | None) -> float:
+    def _choose(
+        self, problem: Problem, design: Design, held_out: HeldOut | None
+    ) -> tuple[float, Floats | None]:
+        """The penalty, and coefficients near those that go with it where they are at hand."""
         logistic = isinstance(problem.loss, Logistic)
         choice: _Choice
         if held_out is None:
@@ -98,10 +101,11 @@ class Ridge(Settings):
         else:
             problem, choice = held_out.learn, _ByRows(_doubted(held_out.judge))
         if logistic:
-            return _settle(problem, design, choice)
+            penalty, fit = _settle(problem, design, choice)
+            return penalty, _unscaled(fit, design.scale)
         moments = gather_moments(problem, design.features, design.scale)
         spectrum = Spectrum.of(*moments.centred())
-        return choice.penalty(design, moments, spectrum) * _mean_curvature(problem)
+        return choice.penalty(design, moments, spectrum) * _mean_curvature(problem), None
 
 
 class _Choice(Protocol):
@@ -198,7 +202,7 @@ def _judged(judge: Problem, design: Design, path: Floats) -> Floats:
     return judge.rows.sum(sums, _BLOCK_ROWS)[0]
 
 
-def _settle(problem: Problem, design: Design, choice: _Choice) -> float:
+def _settle(problem: Problem, design: Design, choice: _Choice) -> tuple[float, Floats]:
     """Choose a penalty for the quadratic near the fit, move the fit, and so on, until it stands.
 
     Where it does not, the best of the later ones is kept: early fits are far from where their
@@ -215,8 +219,8 @@ def _settle(problem: Problem, design: Design, choice: _Choice) -> float:
         fit = _shortened(problem, design, fit, target, penalty)
         visited.append((choice.merit(problem, design, fit, spectrum, penalty), penalty))
         if abs(penalty - before) <= _SETTLED * before:
-            return penalty
-    return min(visited[_ROUNDS // 2 :])[1]
+            return penalty, fit
+    return min(visited[_ROUNDS // 2 :])[1], fit
 
 
 def _shortened(

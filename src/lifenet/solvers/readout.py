@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["fit_coefficients", "fit_readout", "spreads"]
 
-_DIRECT_LIMIT = 1500
+# Unknowns up to which a step is solved by a Hessian: with one output, and with several.
+_DIRECT_LIMIT, _DIRECT_LIMIT_JOINT = 2500, 1500
 _CG_TIGHTEST, _CG_LOOSEST, _CG_MAX_ITER = 1e-9, 0.1, 500
 _BLOCK_ROWS = 1024
 _MAX_ITER = 100
@@ -167,7 +168,8 @@ def _newton_step(
     gradient: Floats,
     penalty: Floats,
 ) -> Floats:
-    if coefficients.size <= _DIRECT_LIMIT:
+    limit = _DIRECT_LIMIT if coefficients.shape[1] == 1 else _DIRECT_LIMIT_JOINT
+    if coefficients.size <= limit:
         hessian = _hessian(problem, features, coefficients)
         step = solve_positive(hessian, -gradient.ravel(), penalty.ravel())
     else:
@@ -190,6 +192,12 @@ def _hessian(problem: Problem, features: _Scaled, coefficients: Floats) -> Float
 
     def sums(block: Block) -> tuple[Floats]:
         activations = features.of(block)
+        if n_outputs == 1:
+            rows = _curve(
+                problem, block, activations, coefficients, np.ones((len(block.target), 1))
+            )
+            activations *= np.sqrt(rows[:, 0])
+            return ((activations @ activations.T)[:, None, :, None],)  # numpy sees the symmetry
         hessian = np.empty((n_features, n_outputs, n_features, n_outputs))
         for d in range(n_outputs):
             unit = np.zeros((len(block.target), n_outputs))
