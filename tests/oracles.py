@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import threadpoolctl
 
 from lifenet.blocks import ArrayRows
 from lifenet.losses import Loss, SquaredError
@@ -82,3 +83,13 @@ def plain_design(n_columns, *, member=None, beta=None, intercept=None, output=No
         intercept=np.zeros(n_members) if intercept is None else np.asarray(intercept, float),
         output=np.zeros(n_members, dtype=int) if output is None else np.asarray(output),
     )
+
+
+def old_openblas():
+    """Whether OpenBLAS sums in another order outside the main thread, as before 0.3.24."""
+    versions = [
+        tuple(int(part) for part in pool["version"].split(".")[:3])
+        for pool in threadpoolctl.threadpool_info()
+        if pool["internal_api"] == "openblas"
+    ]
+    return any(version < (0, 3, 24) for version in versions)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 import joblib
 import numpy as np
 import pytest
-import threadpoolctl
 
 from lifenet import ReluNetwork
 from lifenet._settings import Settings
@@ -15,6 +14,7 @@ from lifenet.record import Subset
 from lifenet.sampling import Bootstrap
 from lifenet.solvers.base import Iteration, Outcome, Problem, Status, solve
 from lifenet.solvers.lla import LLA
+from oracles import old_openblas
 
 SOLVER = LLA(3, max_iter=15)
 
@@ -207,16 +207,6 @@ def test_progress_counts_networks():
     assert calls[0] == (0, 12)
     assert calls[-1] == (12, 12)
     assert [done for done, _ in calls] == [0, 3, 4, 7, 8, 11, 12]
-
-
-def old_openblas():
-    """Whether OpenBLAS sums in another order outside the main thread, as before 0.3.24."""
-    versions = [
-        tuple(int(part) for part in pool["version"].split(".")[:3])
-        for pool in threadpoolctl.threadpool_info()
-        if pool["internal_api"] == "openblas"
-    ]
-    return any(version < (0, 3, 24) for version in versions)
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])

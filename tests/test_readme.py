@@ -16,8 +16,11 @@ def test_the_example_runs_and_the_equation_is_the_prediction(capsys):
 
 
 def test_every_figure_of_the_results_table_is_a_measured_one():
-    bars = (ROOT / "benchmarks" / "results" / "trunk-bars.txt").read_text()
-    assert bars.startswith("# scripts/bench trunk\n# Python 3.")
+    bars = ""
+    for name in ("trunk", "life"):
+        text = (ROOT / "benchmarks" / "results" / f"{name}-bars.txt").read_text()
+        assert text.startswith(f"# scripts/bench {name}\n# Python 3.")
+        bars += text
     measured = set(re.findall(r": ([\d.e+-]+) \(limit", bars))
     table = README.split("## Results")[1].split("## Where")[0]
     cells = [line.split("|")[2] for line in table.splitlines() if line.startswith("| ")][1:]
@@ -38,7 +41,10 @@ def test_docstring_examples_run():
     for name in (
         "lifenet",
         "lifenet.estimators._lla",
+        "lifenet.estimators._adam",
         "lifenet.estimators._life",
+        "lifenet.estimators._stacking",
+        "lifenet.plots.hierarchy",
         "lifenet.network._relu",
         "lifenet.datasets",
     ):

@@ -153,7 +153,7 @@ def sample_subsets(
     rows = problem.rows
     subsets: Sequence[Subset] = sampler.begin(rows, _subset_seed(run.seed, 0))
     stages: list[Stage] = []
-    for level, width in enumerate(sampler.widths(rows.n_rows, rows.n_features), 1):
+    for level, width in enumerate(sampler.widths(rows.total_weight, rows.n_features), 1):
         narrow = clone(solver).set_params(n_neurons=width)
         stage = _train(problem, subsets, narrow, level, run, begun, _SAMPLED_BY)
         networks = successful(stage.trained)

@@ -53,7 +53,7 @@ class Sampler(Protocol):
     def check(self) -> None:
         """Refuse settings out of their range."""
 
-    def widths(self, n_rows: int, n_features: int) -> tuple[int, ...]:
+    def widths(self, total_weight: float, n_features: int) -> tuple[int, ...]:
         """Neurons of each network in the levels that only serve sampling: K_1, ..., K_{J-1}."""
 
     def begin(self, rows: Rows, seed: np.random.SeedSequence) -> tuple[Subset, ...]:
@@ -123,11 +123,11 @@ class NeuronProjection(Settings):
                         f"[K_1, ..., K_(J-1)]; got {self.levels!r}."
                     )
 
-    def widths(self, n_rows: int, n_features: int) -> tuple[int, ...]:
+    def widths(self, total_weight: float, n_features: int) -> tuple[int, ...]:
         """K_1, ..., K_{J-1}."""
         if not isinstance(self.levels, str):
             return tuple(int(width) for width in self.levels)
-        width = int(np.clip(n_rows // 20, 3, 20))
+        width = int(np.clip(total_weight // 20, 3, 20))
         return (width, width)
 
     def begin(self, rows: Rows, seed: np.random.SeedSequence) -> tuple[Subset, ...]:
@@ -200,7 +200,7 @@ class RandomProjection(Settings):
         super().check()
         _check_bounds(self.lower, self.upper)
 
-    def widths(self, n_rows: int, n_features: int) -> tuple[int, ...]:
+    def widths(self, total_weight: float, n_features: int) -> tuple[int, ...]:
         """No level serves sampling only."""
         return ()
 
@@ -252,7 +252,7 @@ class Bootstrap(Settings):
 
     n_subsets: int = 100
 
-    def widths(self, n_rows: int, n_features: int) -> tuple[int, ...]:
+    def widths(self, total_weight: float, n_features: int) -> tuple[int, ...]:
         """No level serves sampling only."""
         return ()
 

@@ -127,7 +127,8 @@ def encode_classes(
                 f"y holds the classes {strange.tolist()}, which the model does not know; it knows "
                 f"{known.tolist()}. Fit it anew to add classes."
             )
-        classes = known
+        if len(classes) > 1:
+            classes = known
     if len(classes) < 2:
         raise ValueError(
             f"A classifier needs at least two classes, but y holds only one class with positive "

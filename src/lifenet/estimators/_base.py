@@ -43,14 +43,16 @@ class Units:
     center: float = 0.0
     spread: float = 1.0
 
-    def unscale(self, network: ReluNetwork) -> ReluNetwork:
+    def unscale(self, network: ReluNetwork, *, trained: bool = True) -> ReluNetwork:
         """A network of standardised columns and target, in the user's units.
 
         A column that was constant in training has taught nothing: its weights, which no step has
-        moved, become zero, so that another value in it changes no prediction.
+        moved, become zero, so that another value in it changes no prediction. Neurons that were
+        not trained on these rows keep them.
         """
+        idle = self.scaling.constant & trained
         taught = ReluNetwork(
-            weights=np.where(self.scaling.constant, 0.0, network.weights),
+            weights=np.where(idle, 0.0, network.weights),
             bias=network.bias,
             beta=network.beta,
             intercept=network.intercept,
@@ -78,6 +80,7 @@ class Prepared:
     problem: Problem
     rows: ArrayRows
     units: Units
+    classes: npt.NDArray[Any] | None = None
 
 
 class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -142,7 +145,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
         """Standardised rows and target; a constant target has spread one."""
         X, y = self._check_fit_input(X, y, y_numeric=True, reset=reset)
         weight = check_sample_weight(sample_weight, len(X))
-        rows = ArrayRows.of(X, np.asarray(y, dtype=np.float64), weight)
+        rows = ArrayRows.of(X, np.asarray(y, dtype=np.float64), _counting(weight))
         center, spread = _mean_and_spread(rows.target, rows.weight)
         rows = rows.with_target((rows.target - center) / spread).standardised()
         assert rows.scaling is not None
@@ -168,11 +171,11 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc
         weight = check_sample_weight(sample_weight, len(X))
         known = None if reset else self.classes_
         classes, codes, weight = encode_classes(y, weight, self.class_weight, known)
-        rows = ArrayRows.of(X, codes, weight).standardised()
+        rows = ArrayRows.of(X, codes, _counting(weight)).standardised()
         assert rows.scaling is not None
         loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
         self.classes_ = classes
-        return Prepared(Problem(rows, loss), rows, Units(rows.scaling))
+        return Prepared(Problem(rows, loss), rows, Units(rows.scaling), classes)
 
     def decision_function(self, X: Any) -> Floats:
         """Raw scores: log-odds of the second class, (n_samples,), or (n_samples, n_classes)."""
@@ -199,6 +202,18 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc
         score = self._score(X)
         codes = score[:, 0] > 0 if score.shape[1] == 1 else score.argmax(axis=1)
         return self.classes_[np.asarray(codes, dtype=np.intp)]
+
+
+def _counting(weight: Floats | None) -> Floats | None:
+    """Weights that can count rows: brought to mean one where their mean is below.
+
+    Counts of rows are never below one on average. Weights that are, such as shares that sum to
+    one, only say how rows compare.
+    """
+    if weight is None:
+        return None
+    mean = float(weight.sum()) / max(int(np.count_nonzero(weight)), 1)
+    return weight / mean if mean < 1.0 else weight
 
 
 def _mean_and_spread(values: Floats, weight: Floats) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,16 +18,17 @@ if TYPE_CHECKING:
 
 __all__ = ["hold_out"]
 
-# "auto" holds out this many rows, but never more or less than these shares.
-_ROWS, _LEAST_SHARE, _MOST_SHARE = 2000, 0.1, 0.2
-# With fewer rows held out than this they say too little; generalised cross-validation serves then.
-_FEWEST = 20
+# "auto" holds out this much weight, but never more or less than these shares.
+_WEIGHT, _LEAST_SHARE, _MOST_SHARE = 2000, 0.1, 0.2
+# With less weight held out, or fewer distinct rows in all, they say too little;
+# generalised cross-validation serves then.
+_LEAST_WEIGHT, _FEWEST_DISTINCT = 20, 100
 
 
 def hold_out(
     prepared: Prepared, validation: Any, X: Any, y: Any, groups: Any, seed: int
 ) -> HeldOut | None:
-    """Set rows apart as asked: by share, or the first split of a splitter; None for no rows.
+    """Set rows apart as asked: by share, or by the last split of a splitter; None for no rows.
 
     A share is drawn by a hash of the rows' values: equal rows are held out together, so that
     weights equal repeated rows, and their order does not matter.
@@ -34,43 +36,71 @@ def hold_out(
     rows = prepared.rows
     if validation is None:
         return None
-    if isinstance(validation, str | float):
-        apart = _by_hash(rows, validation, seed)
-    else:
-        apart = _first_split(validation, X, y, groups, rows)
-    if isinstance(validation, str) and not _serves(rows, apart):
-        return None
-    learn, judge = np.flatnonzero(~apart), np.flatnonzero(apart)
-    if len(judge) == 0 or len(learn) < 2:
-        raise ValueError(
-            f"validation={validation!r} holds out {len(judge)} of {rows.n_rows} rows; "
-            "at least one must be held out and two be left. Use another share, or None."
-        )
-    loss = prepared.problem.loss
-    return HeldOut(Problem(rows.take(learn), loss), Problem(rows.take(judge), loss))
-
-
-def _by_hash(rows: ArrayRows, validation: float | str, seed: int) -> Bools:
     if isinstance(validation, str):
-        share = float(np.clip(_ROWS / rows.n_rows, _LEAST_SHARE, _MOST_SHARE))
+        share = float(np.clip(_WEIGHT / rows.total_weight, _LEAST_SHARE, _MOST_SHARE))
+        hashes = _hashes(rows, seed)
+        judge = hashes < share
+        if not _serves(prepared, hashes, judge):
+            return None
+        learn = ~judge
+    elif isinstance(validation, Real):
+        judge = _hashes(rows, seed) < float(validation)
+        learn = ~judge
     else:
-        share = validation
-    present = rows.X if rows.index is None else rows.X[rows.index]
-    return hash_rows(present, seed) < share
+        learn, judge = _last_split(validation, X, y, groups, rows)
+    _check(prepared, learn, judge, validation)
+    loss = prepared.problem.loss
+    return HeldOut(
+        Problem(rows.take(np.flatnonzero(learn)), loss),
+        Problem(rows.take(np.flatnonzero(judge)), loss),
+    )
 
 
-def _first_split(splitter: Any, X: Any, y: Any, groups: Any, rows: ArrayRows) -> Bools:
-    _, held = next(iter(splitter.split(X, y, groups)))
-    apart = np.zeros(len(rows.X), dtype=bool)
-    apart[held] = True
-    return apart if rows.index is None else apart[rows.index]
+def _hashes(rows: ArrayRows, seed: int) -> Any:
+    return hash_rows(rows.X if rows.index is None else rows.X[rows.index], seed)
 
 
-def _serves(rows: ArrayRows, apart: Bools) -> bool:
-    """Whether both parts can do their work: enough rows, and all classes to learn from."""
-    if apart.sum() < _FEWEST or (~apart).sum() < _FEWEST:
+def _last_split(splitter: Any, X: Any, y: Any, groups: Any, rows: ArrayRows) -> tuple[Bools, Bools]:
+    """Rows to learn from and rows to judge by. Of time, the last split sees most of the past."""
+    *_, (learn, judge) = splitter.split(X, y, groups)
+    parts = []
+    for places in (learn, judge):
+        inside = np.zeros(len(rows.X), dtype=bool)
+        inside[places] = True
+        parts.append(inside if rows.index is None else inside[rows.index])
+    return parts[0], parts[1]
+
+
+def _serves(prepared: Prepared, hashes: Any, judge: Bools) -> bool:
+    """Whether both parts can do their work: enough rows, distinct ones, and all classes."""
+    weight = prepared.rows.weight
+    if min(weight[judge].sum(), weight[~judge].sum()) < _LEAST_WEIGHT:
         return False
-    target = rows.target
-    if target.dtype.kind == "f" and len(np.unique(target[:1000])) > 100:
-        return True
-    return set(np.unique(target[~apart])) == set(np.unique(target))
+    if len(np.unique(hashes)) < _FEWEST_DISTINCT:
+        return False
+    return not _missing_classes(prepared, ~judge)
+
+
+def _missing_classes(prepared: Prepared, learn: Bools) -> list[int]:
+    """Codes of classes of which nothing is left to learn from."""
+    if prepared.classes is None:
+        return []
+    target = prepared.rows.target
+    return sorted({int(code) for code in target} - {int(code) for code in target[learn]})
+
+
+def _check(prepared: Prepared, learn: Bools, judge: Bools, validation: Any) -> None:
+    if not judge.any() or learn.sum() < 2:
+        raise ValueError(
+            f"validation={validation!r} holds out {int(judge.sum())} of {len(judge)} rows and "
+            f"leaves {int(learn.sum())}; at least one must be held out and two be left. "
+            "Use another share or splitter, or None."
+        )
+    missing = _missing_classes(prepared, learn)
+    if missing:
+        assert prepared.classes is not None
+        raise ValueError(
+            f"validation={validation!r} holds out all rows of the classes "
+            f"{prepared.classes[missing].tolist()}; nothing is left to learn them from. "
+            "Use another splitter, or None."
+        )

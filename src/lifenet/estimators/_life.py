@@ -58,6 +58,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
     verbose: int
 
     members_: tuple[Member, ...]
+    _hold_out_seed: int
     hierarchy_: Hierarchy
     record_: Record
 
@@ -85,20 +86,22 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
         before = self._members_before()
         prepared = self._prepare(X, y, sample_weight, reset=not before)
         rows, units = prepared.rows, prepared.units
-        seed = self._seed() + len(before)
-        held_out = hold_out(prepared, self.validation, X, y, groups, seed)
-        n_levels = len(sampler.widths(rows.n_rows, rows.n_features)) + 1
+        seed = self._seed()
+        # Members of the fit before must not have seen the rows held out now.
+        self._hold_out_seed = self._hold_out_seed if before else seed
+        held_out = hold_out(prepared, self.validation, X, y, groups, self._hold_out_seed)
+        n_levels = len(sampler.widths(rows.total_weight, rows.n_features)) + 1
         reporter = Reporter(self, n_levels + 1, self.verbose)
         life = train_life(
             prepared.problem,
             sampler,
             solver,
             readout,
-            Run(seed, self.n_jobs, self.time_limit, reporter),
+            Run(seed + len(before), self.n_jobs, self.time_limit, reporter),
             held_out,
             _rescaled(before, units),
         )
-        self._keep(units.unscale(life.network), rows)
+        self._keep(units.unscale(life.network, trained=not before), rows)
         self.members_ = (*before, *_members(life, units))
         self.hierarchy_ = Hierarchy(tuple(_level(stage, units) for stage in life.stages))
         record = _record(life)
@@ -114,6 +117,9 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
 
     def refit_readout(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit only step 3 anew, to other rows or with another `readout`; the members stay.
+
+        All rows are fitted: `validation` plays no part, and a ridge penalty is chosen by
+        generalised cross-validation (for two classes, the unbiased risk estimate).
 
         Parameters
         ----------
@@ -133,7 +139,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
                 None,
                 np.random.SeedSequence(self._seed()),
             )
-            self.network_ = prepared.units.unscale(network)
+            self.network_ = prepared.units.unscale(network, trained=False)
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -169,11 +175,13 @@ read-out, default="ridge"
         least squares without a penalty.
     validation : "auto", float, splitter or None, default="auto"
         Rows that no member sees, on which the read-out's penalty is chosen; the read-out is then
-        fitted to all rows. A share of the rows, drawn by a hash of their values, or the first split
-        of a scikit-learn splitter (for groups or time). "auto" is a share between 0.1 and 0.2, and
-        none where the rows are few; without any, generalised cross-validation chooses.
+        fitted to all rows. A share of the rows, drawn by a hash of their values, or the last split
+        of a scikit-learn splitter (for groups or time): its training part is what members see.
+        "auto" is a share between 0.1 and 0.2, and none where distinct rows are few; without any,
+        generalised cross-validation chooses.
     warm_start : bool, default=False
-        Whether `fit` keeps the members of the fit before and adds new ones to them.
+        Whether `fit` keeps the members of the fit before and adds new ones to them. `record_` goes
+        on; `hierarchy_` is that of the newest.
     time_limit : float or None, default=None
         Seconds after which training ends with the networks that are done. Eight tenths are for the
         networks; the read-out of what there is takes the time that it takes.

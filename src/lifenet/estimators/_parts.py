@@ -33,12 +33,11 @@ READOUTS = {
     "mixing": Mixing(),
     "average": Averaging(),
 }
-_PART = HasMethods(["get_params", "check"])
 
 PART_CONSTRAINTS: dict[str, list[Any]] = {
-    "sampler": [StrOptions(set(SAMPLERS)), _PART],
-    "solver": [StrOptions({"lla", "adam"}), _PART],
-    "readout": [StrOptions(set(READOUTS)), _PART],
+    "sampler": [StrOptions(set(SAMPLERS)), HasMethods(["widths", "begin", "split", "check"])],
+    "solver": [StrOptions({"lla", "adam"}), HasMethods(["train", "check"])],
+    "readout": [StrOptions(set(READOUTS)), HasMethods(["fit", "check"])],
     "validation": [
         StrOptions({"auto"}),
         Interval(Real, 0, 1, closed="neither"),
@@ -60,7 +59,12 @@ def resolve_parts(
         _named_solver(solver, ridge) if isinstance(solver, str) else solver,
         READOUTS[readout] if isinstance(readout, str) else readout,
     )
-    for part in parts:
+    for name, part in zip(("sampler", "solver", "readout"), parts, strict=True):
+        if isinstance(part, type):
+            raise ValueError(
+                f"The {name!r} parameter must be an object, not the class {part.__name__}; "
+                f"write {part.__name__}()."
+            )
         part.check()
     return parts
 

@@ -106,7 +106,8 @@ class _SubsetStacking(NetworkEstimator):
             self.subsets_ = tuple(prepared.units.unscale_subset(one) for one in subsets)
             self._units = prepared.units
             self.members_ = tuple(self._train_members(learn, subsets, prepared, seed))
-            self.schema_ = FeatureSchema.of(rows.X, getattr(self, "feature_names_in_", None))
+            present = rows.X if rows.index is None else rows.X[rows.index]
+            self.schema_ = FeatureSchema.of(present, getattr(self, "feature_names_in_", None))
             self._fit_readout(prepared, readout, held_out, seed)
             if self.verbose:
                 print(f"{len(self.members_)} members trained and combined")
@@ -256,8 +257,12 @@ def _train_model(
     y = units.center + units.spread * chosen.target
     if labels is not None:
         y = labels[chosen.target.astype(np.intp)]
-    if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
-        model.set_params(random_state=seed % 2**31)
+    unseeded = [
+        name
+        for name, value in model.get_params(deep=True).items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    ]
+    model.set_params(**dict.fromkeys(unseeded, seed % 2**31))
     weight = {"sample_weight": chosen.weight} if has_fit_parameter(model, "sample_weight") else {}
     return model.fit(chosen.X[chosen.index], y, **weight)
 

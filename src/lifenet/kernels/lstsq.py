@@ -17,8 +17,8 @@ __all__ = ["conjugate_gradients", "solve_minimum_norm", "solve_positive", "trian
 # Directions whose eigenvalue, after scaling to a unit diagonal, is below this share of the largest
 # cannot be told from rounding in a Gram matrix accumulated in float64.
 _NULL_EIGENVALUE = 1e-13
-# A pivot of Cholesky's factor gathers the rounding of all before it: below this share, per row,
-# it may be nothing else.
+# A pivot of Cholesky's factor gathers the rounding of all before it: below this, after scaling, it
+# may be nothing else.
 _NULL_PIVOT = 1e-11
 # The same for singular values of a design. LAPACK's own cut, one rounding, lets exact null
 # directions pass for real ones now and then.
@@ -73,7 +73,7 @@ def _cholesky_solve(system: Floats, right: Floats) -> Floats | None:
     except np.linalg.LinAlgError:
         return None
     # A pivot that is only rounding passes for positive half of the time.
-    if np.square(np.diag(factor[0])).min() <= _NULL_PIVOT * len(system):
+    if np.square(np.diag(factor[0])).min() <= _NULL_PIVOT:
         return None
     solution = linalg.cho_solve(factor, right, check_finite=False)
     residual = np.linalg.norm(system @ solution - right)

@@ -1,15 +1,15 @@
 """The ridge read-out, its penalty chosen from one eigendecomposition.
 
-For squared error the whole path of penalties follows from the features' covariance matrix. Another
-loss is replaced by the quadratic that it looks like near the current fit, the penalty chosen there,
-and the fit moved, until both stand still (a performance iteration).
+For squared error the whole path of penalties follows from the features' covariance matrix. Two
+classes follow a path of fits that rows held out judge, or, without such rows, a quadratic like the
+loss near the current fit. Several classes choose by least squares of their indicators.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -20,7 +20,7 @@ from lifenet.kernels.spectrum import Spectrum, least_gcv_penalty
 from lifenet.losses import Logistic, SquaredError
 from lifenet.readouts.moments import gather_moments, quadratic_model, responses_of
 from lifenet.solvers.features import span_of_rows
-from lifenet.solvers.readout import fit_coefficients
+from lifenet.solvers.readout import fit_coefficients, spreads
 
 if TYPE_CHECKING:
     from lifenet._typing import Floats
@@ -36,6 +36,9 @@ _BLOCK_ROWS = 1024
 # Rounds of the performance iteration, and the relative change of the penalty that ends it.
 _ROUNDS, _SETTLED = 8, 0.3
 _HALVINGS = 8
+# The path of two classes: two penalties a decade, each fitted so closely, until so many in a row
+# have brought nothing better.
+_LEAST_SHARE, _PATH_STEPS, _ON_THE_WAY, _PATIENCE = 1e-8, 17, 1e-4, 2
 _LEAST_CURVATURE = 0.1
 # Where a penalty of zero is asked for, this much keeps a logistic fit of separable rows finite.
 _WHISPER = 1e-10
@@ -95,79 +98,45 @@ class Ridge(Settings):
     ) -> tuple[float, Floats | None]:
         """The penalty, and coefficients near those that go with it where they are at hand."""
         logistic = isinstance(problem.loss, Logistic)
-        choice: _Choice
-        if held_out is None:
-            choice = _ByFreedom(self.inflation, known_dispersion=logistic)
-        else:
-            problem, choice = held_out.learn, _ByRows(_doubted(held_out.judge))
+        if logistic and held_out is not None:
+            return _follow_path(held_out, design)
         if logistic:
-            penalty, fit = _settle(problem, design, choice)
-            return penalty, _unscaled(fit, design.scale)
+            return _settle(problem, design, self.inflation)
+        if held_out is not None:
+            problem = held_out.learn
         moments = gather_moments(problem, design.features, design.scale)
         spectrum = Spectrum.of(*moments.centred())
-        return choice.penalty(design, moments, spectrum) * _mean_curvature(problem), None
+        if held_out is not None:
+            penalty = _least_judged(held_out.judge, design, moments, spectrum)
+        else:
+            penalty = least_gcv_penalty(spectrum, moments.total, self.inflation)
+        return penalty * _mean_curvature(problem), None
 
 
-class _Choice(Protocol):
-    """How a penalty is chosen."""
-
-    def penalty(self, design: Design, moments: Moments, spectrum: Spectrum) -> float:
-        """The best penalty for a quadratic."""
-
-    def merit(
-        self, problem: Problem, design: Design, fit: Floats, spectrum: Spectrum, penalty: float
-    ) -> float:
-        """How good a fit with this penalty is under the loss itself; less is better."""
+def _least_judged(judge: Problem, design: Design, moments: Moments, spectrum: Spectrum) -> float:
+    """The penalty of the quadratic whose fit has the least loss on rows that no member has seen."""
+    penalties = spectrum.penalties()
+    fits = [moments.with_intercept(spectrum.coefficients(float(one))) for one in penalties]
+    return float(penalties[int(np.argmin(_judged(judge, design, np.stack(fits, axis=2))))])
 
 
-@dataclass(frozen=True)
-class _ByFreedom:
-    """By the rows that were fitted, freedom paid for.
-
-    Generalised cross-validation; where the responses' dispersion is known to be one, as for two
-    classes, the unbiased risk estimate instead: the former divides by what is left of deviations
-    that a strong signal has made vanish, and runs away.
-    """
-
-    inflation: float
-    known_dispersion: bool
-
-    def penalty(self, design: Design, moments: Moments, spectrum: Spectrum) -> float:
-        if not self.known_dispersion:
-            return least_gcv_penalty(spectrum, moments.total, self.inflation)
-        penalties = spectrum.penalties()
-        risks = [
-            0.5 * spectrum.residual_variance(float(one))
-            + self._paid(spectrum, float(one), moments.total)
-            for one in penalties
-        ]
-        return float(penalties[int(np.argmin(risks))])
-
-    def merit(
-        self, problem: Problem, design: Design, fit: Floats, spectrum: Spectrum, penalty: float
-    ) -> float:
-        total = problem.rows.total_weight
-        return _mean_loss(problem, design, fit) + self._paid(spectrum, penalty, total)
-
-    def _paid(self, spectrum: Spectrum, penalty: float, total: float) -> float:
-        return self.inflation * spectrum.freedom(penalty) / total
-
-
-@dataclass(frozen=True)
-class _ByRows:
-    """By rows that no member has seen."""
-
-    judge: Problem
-
-    def penalty(self, design: Design, moments: Moments, spectrum: Spectrum) -> float:
-        penalties = spectrum.penalties()
-        fits = [moments.with_intercept(spectrum.coefficients(float(one))) for one in penalties]
-        return float(penalties[int(np.argmin(_judged(self.judge, design, np.stack(fits, axis=2))))])
-
-    def merit(
-        self, problem: Problem, design: Design, fit: Floats, spectrum: Spectrum, penalty: float
-    ) -> float:
-        return _mean_loss(self.judge, design, fit)
+def _follow_path(held_out: HeldOut, design: Design) -> tuple[float, Floats]:
+    """Two classes: fits along falling penalties, until rows that no member has seen suffer."""
+    learn, judge = held_out.learn, _doubted(held_out.judge)
+    variances = np.square(spreads(learn, design.features) / design.scale)
+    largest = float(variances.sum()) * _mean_curvature(learn)
+    path: list[tuple[float, float, Floats]] = []
+    fit = None
+    for penalty in largest * np.geomspace(1.0, _LEAST_SHARE, _PATH_STEPS):
+        fit = fit_coefficients(
+            learn, design.features, design.scale, float(penalty), fit, _ON_THE_WAY
+        )
+        scaled = fit * np.append(design.scale, 1.0)[:, None]
+        path.append((_mean_loss(judge, design, scaled), float(penalty), fit))
+        best = min(range(len(path)), key=lambda place: path[place][0])
+        if len(path) - 1 - best >= _PATIENCE:
+            break
+    return path[best][1], path[best][2]
 
 
 def _doubted(judge: Problem) -> Problem:
@@ -176,8 +145,6 @@ def _doubted(judge: Problem) -> Problem:
     n rows cannot vouch for log-odds far beyond log n, and where they happen to be told apart
     without error would ask for them.
     """
-    if not isinstance(judge.loss, Logistic):
-        return judge
     doubt = 1.0 / (judge.rows.total_weight + 2.0)
     target = np.clip(judge.rows.target, doubt, 1 - doubt)
     return replace(judge, rows=judge.rows.with_target(target))
@@ -202,25 +169,37 @@ def _judged(judge: Problem, design: Design, path: Floats) -> Floats:
     return judge.rows.sum(sums, _BLOCK_ROWS)[0]
 
 
-def _settle(problem: Problem, design: Design, choice: _Choice) -> tuple[float, Floats]:
-    """Choose a penalty for the quadratic near the fit, move the fit, and so on, until it stands.
+def _settle(problem: Problem, design: Design, inflation: float) -> tuple[float, Floats]:
+    """Two classes without held-out rows: the penalty with the least unbiased risk estimate.
 
-    Where it does not, the best of the later ones is kept: early fits are far from where their
-    penalty leads.
+    The dispersion is known to be one, so freedom has a known price. (Generalised cross-validation
+    divides by deviations that a strong signal has made vanish, and runs away.) The penalty is
+    chosen for the quadratic near the fit, the fit moved, and so on, until it stands. Where it does
+    not, the best of the later ones is kept: early fits are far from where their penalty leads.
     """
     fit: Floats = np.zeros((design.n_features + 1, 1))
     fit[-1] = problem.loss.null_score(problem.rows.target, problem.rows.weight)
-    penalty, visited = 0.0, []
+    penalty, visited, price = 0.0, [], inflation / problem.rows.total_weight
     for _ in range(_ROUNDS):
         moments = quadratic_model(problem, design.features, design.scale, fit)
         spectrum = Spectrum.of(*moments.centred())
-        before, penalty = penalty, choice.penalty(design, moments, spectrum)
+        before, penalty = penalty, _least_risk(spectrum, price)
         target = moments.with_intercept(spectrum.coefficients(penalty))
         fit = _shortened(problem, design, fit, target, penalty)
-        visited.append((choice.merit(problem, design, fit, spectrum, penalty), penalty))
+        risk = _mean_loss(problem, design, fit) + price * spectrum.freedom(penalty)
+        visited.append((risk, penalty))
         if abs(penalty - before) <= _SETTLED * before:
-            return penalty, fit
-    return min(visited[_ROUNDS // 2 :])[1], fit
+            return penalty, _unscaled(fit, design.scale)
+    return min(visited[_ROUNDS // 2 :])[1], _unscaled(fit, design.scale)
+
+
+def _least_risk(spectrum: Spectrum, price: float) -> float:
+    penalties = spectrum.penalties()
+    risks = [
+        0.5 * spectrum.residual_variance(float(one)) + price * spectrum.freedom(float(one))
+        for one in penalties
+    ]
+    return float(penalties[int(np.argmin(risks))])
 
 
 def _shortened(

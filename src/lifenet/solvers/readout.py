@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["fit_coefficients", "fit_readout", "spreads"]
 
-# Unknowns up to which a step is solved by a Hessian: with one output, and with several.
-_DIRECT_LIMIT, _DIRECT_LIMIT_JOINT = 2500, 1500
-_CG_TIGHTEST, _CG_LOOSEST, _CG_MAX_ITER = 1e-9, 0.1, 500
+# Unknowns, and outputs, up to which a step is solved by a Hessian.
+_DIRECT_LIMIT, _DIRECT_OUTPUTS = 4000, 12
+_CG_TIGHTEST, _CG_LOOSEST, _CG_MAX_ITER = 1e-6, 0.1, 500
 _BLOCK_ROWS = 1024
 _MAX_ITER = 100
 # Once a step promises less than this share of the objective, falls drown in rounding, and Newton's
@@ -72,6 +72,7 @@ def fit_coefficients(
     scale: Floats,
     ridge: float,
     start: Floats | None = None,
+    tolerance: float = _LAST_STEP,
 ) -> Floats:
     """Coefficients of any features, the intercepts last: (n_features + 1, n_outputs).
 
@@ -80,14 +81,20 @@ def fit_coefficients(
     scale : (n_features,), positive; the penalty falls on ``scale * coefficient``
     ridge : penalty; positive makes the coefficients unique
     start : coefficients to begin from, where the rows are more than the features
+    tolerance : share of the objective that a last step may promise
     """
     spanned = span_of_rows(features, scale, problem.rows)
     if spanned is not None:
-        inside = fit_coefficients(problem, spanned, np.ones(spanned.n_features), ridge)
+        ones = np.ones(spanned.n_features)
+        inside = fit_coefficients(problem, spanned, ones, ridge, None, tolerance)
         return np.vstack([spanned.basis @ inside[:-1], inside[-1:]])
     scaling = np.append(scale, 1.0)[:, None]
     coefficients = _newton(
-        problem, _Scaled(features, scale), ridge, None if start is None else start * scaling
+        problem,
+        _Scaled(features, scale),
+        ridge,
+        None if start is None else start * scaling,
+        tolerance,
     )
     if problem.loss.n_outputs > 1:  # only differences between classes are determined
         coefficients[-1] -= coefficients[-1].mean()
@@ -108,7 +115,9 @@ def spreads(problem: Problem, features: Features) -> Floats:
     return np.where(varies, np.sqrt(np.where(varies, variance, 1.0)), 1.0)
 
 
-def _newton(problem: Problem, features: _Scaled, ridge: float, start: Floats | None) -> Floats:
+def _newton(
+    problem: Problem, features: _Scaled, ridge: float, start: Floats | None, tolerance: float
+) -> Floats:
     """Coefficients (n_features + 1, n_outputs) that minimise the penalised loss."""
     rows, n_outputs = problem.rows, problem.loss.n_outputs
     coefficients: Floats
@@ -125,7 +134,7 @@ def _newton(problem: Problem, features: _Scaled, ridge: float, start: Floats | N
     for _ in range(_MAX_ITER):
         step = _newton_step(problem, features, coefficients, gradient, penalty)
         slope = float(np.sum(gradient * step))
-        if -slope <= _LAST_STEP * objective:
+        if -slope <= tolerance * objective:
             return coefficients + step
         for halving in range(_HALVINGS):
             trial = coefficients + 0.5**halving * step
@@ -168,8 +177,7 @@ def _newton_step(
     gradient: Floats,
     penalty: Floats,
 ) -> Floats:
-    limit = _DIRECT_LIMIT if coefficients.shape[1] == 1 else _DIRECT_LIMIT_JOINT
-    if coefficients.size <= limit:
+    if coefficients.size <= _DIRECT_LIMIT and coefficients.shape[1] <= _DIRECT_OUTPUTS:
         hessian = _hessian(problem, features, coefficients)
         step = solve_positive(hessian, -gradient.ravel(), penalty.ravel())
     else:
@@ -269,4 +277,4 @@ def _preconditioner(
 
 def _forcing(gradient: Floats) -> float:
     """How exactly to solve for a step: loosely while far away, tightly near the optimum."""
-    return float(np.clip(np.linalg.norm(gradient), _CG_TIGHTEST, _CG_LOOSEST))
+    return float(np.clip(np.sqrt(np.linalg.norm(gradient)), _CG_TIGHTEST, _CG_LOOSEST))
