@@ -1,11 +1,14 @@
-"""`scripts/bench life [algorithm] [tables] [claims] [schemes] [machine]`: all parts, or some."""
+"""`scripts/bench life [algorithm] [tables] [claims] [schemes] [machine] [--kept]`.
+
+All parts, or some. Runs are kept and not repeated; with `--kept` no missing one is begun.
+"""
 
 from __future__ import annotations
 
 import sys
 
 from benchmarks.bars import Bars
-from benchmarks.life import algorithm, claims, machine, schemes, tables
+from benchmarks.life import algorithm, claims, machine, schemes, store, tables
 
 PARTS = {
     "machine": machine.run,
@@ -24,8 +27,11 @@ def main(chosen: list[str]) -> None:
     for name, part in PARTS.items():
         if not chosen or name in chosen:
             part(bars)
+    if store.MISSING:
+        what = ", ".join(f"{part} {data} {seed}" for part, data, seed in store.MISSING)
+        bars.note(f"reported with --kept; {len(store.MISSING)} runs are missing: {what}")
     bars.finish(write=not chosen)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main([name for name in sys.argv[1:] if name != "--kept"])

@@ -53,6 +53,8 @@ def run(bars: Bars) -> None:
     ]
     for name, metrics in SETS.items():
         error = store.by_method(rows, name, "error")
+        if not error:
+            continue
         second = store.by_method(rows, name, "second")
         for scheme in (*SCHEMES, SINGLE):
             theirs = [paper_figure("data_sample", name, metric, scheme) for metric in metrics]

@@ -6,6 +6,7 @@ Delete the file, or the lines of a part, to measure anew.
 from __future__ import annotations
 
 import csv
+import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 PATH = RESULTS / "life-runs.csv"
+# With `--kept` nothing is run: the bars are those of the runs kept, and what is missing is named.
+KEPT_ONLY = "--kept" in sys.argv
+MISSING: list[tuple[str, str, int]] = []
 FIELDS = ["part", "data", "seed", "method", "error", "second", "seconds", "neurons", "setting"]
 
 
@@ -57,6 +61,9 @@ def run_missing(part: str, jobs: list[tuple[str, int]], work: Callable[[str, int
     """Run the jobs (data, seed) of which nothing is kept yet, two at a time, one thread each."""
     done = {(one["data"], one["seed"]) for one in read(part)}
     missing = [job for job in jobs if job not in done]
+    if KEPT_ONLY:
+        MISSING.extend((part, *job) for job in missing)
+        return
     parallel = joblib.Parallel(n_jobs=2, return_as="generator_unordered")
     for rows in parallel(joblib.delayed(work)(*job) for job in missing):
         add(rows)

@@ -190,6 +190,9 @@ def classification_bars(bars: Bars) -> None:
     lines, met = [_header("log-loss", "AUC")], 0
     for name, (title, limit) in CLASSIFICATION.items():
         error = store.by_method(rows, name, "error")
+        if not error:
+            bars.at_most(f"log-loss of LIFE(LLA) over XGBoost, {name}, not run", np.nan, 1.0)
+            continue
         lines += _table(rows, name, title, "real_cla", ("logloss", "AUC"))
         if limit is None:  # all methods tell these classes apart
             area = store.by_method(rows, name, "second")["LIFE(LLA)"]

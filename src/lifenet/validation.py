@@ -137,7 +137,9 @@ def encode_classes(
     # Rows of weight zero may hold labels that occur nowhere else; their code is never read.
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     factors = _class_factors(classes, codes, weight, class_weight)
-    return classes, codes.astype(np.float64), weight * factors[codes]
+    # Factors say how classes compare, not how many rows there are: the total stays.
+    final = weight * factors[codes]
+    return classes, codes.astype(np.float64), final * (weight.sum() / final.sum())
 
 
 def _class_factors(
