@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import linalg
 
 if TYPE_CHECKING:
     from lifenet._typing import Floats
@@ -44,7 +43,7 @@ class Spectrum:
     @classmethod
     def of(cls, covariance: Floats, cross: Floats, variance: float) -> Spectrum:
         """Decompose (m, m) covariance of the features and (m, k) covariance with the responses."""
-        values, vectors = linalg.eigh(covariance, check_finite=False, driver="evd")
+        values, vectors = np.linalg.eigh(covariance)
         floor = _NULL * len(values) * max(float(values[-1]), 0.0) if len(values) else 0.0
         real = values > floor
         return cls(
