@@ -23,7 +23,8 @@ MAY_IMPORT = {
     "members": {"solvers", "network", "record"},
     "aggregate": {"network", "solvers", "readouts"},
     "recipe": {"sampling", "members", "aggregate", "record", "readouts", "network", "solvers"},
-    "plots": {"record", "schema"},
+    "explain": {"network", "schema", "losses", "kernels"},
+    "plots": {"explain", "record", "schema", "network"},
     "estimators": {
         *{"recipe", "aggregate", "members", "sampling", "solvers", "readouts", "record"},
         *{"losses", "schema", "network", "blocks", "kernels", "validation"},
@@ -38,7 +39,7 @@ EVERYWHERE = {"_typing", "_extras", "_threads"}
 REQUIRED = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl"}
 # Settings are scikit-learn parameters, so that they can be cloned, checked and tuned from outside;
 # kernels, losses, networks and data never know of it.
-SCIKIT_LEARN = {"_settings", "sampling", "solvers", "readouts", "recipe", "estimators"}
+SCIKIT_LEARN = {"_settings", "sampling", "solvers", "readouts", "recipe", "estimators", "explain"}
 FILES = sorted(SOURCE.rglob("*.py"))
 
 

@@ -27,9 +27,7 @@ def main(chosen: list[str]) -> None:
     for name, part in PARTS.items():
         if not chosen or name in chosen:
             part(bars)
-    if store.MISSING:
-        what = ", ".join(f"{part} {data} {seed}" for part, data, seed in store.MISSING)
-        bars.note(f"reported with --kept; {len(store.MISSING)} runs are missing: {what}")
+    store.RUNS.note_missing(bars)
     bars.finish(write=not chosen)
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "check_positions",
     "check_positive",
     "check_rows",
+    "check_targets",
     "check_tolerance",
     "check_vector",
     "check_weight",
@@ -109,6 +110,24 @@ def check_ends(
         )
     both = common_dtype(first.dtype, last.dtype)
     return first.astype(both, copy=False), last.astype(both, copy=False)
+
+
+def check_targets(targets: npt.ArrayLike, rows: Floats) -> Floats:
+    """Read where to go from each cell, and return the steps, (s, n, p) in the dtype of the rows."""
+    array: Floats = _numeric("targets", targets).astype(np.float64, copy=False)
+    if array.ndim != 3 or array.shape[1:] != rows.shape:
+        n, p = rows.shape
+        raise _misshapen("targets", array, f"(s, {n}, {p}), values to go to from each cell of X")
+    steps: Floats = (array - rows).astype(
+        rows.dtype, copy=False
+    )  # before rounding to float32, not after
+    if not np.isfinite(steps).all():
+        which, row, column = (int(i) for i in np.argwhere(~np.isfinite(steps))[0])
+        raise ValueError(
+            f"targets must be finite; targets[{which}] holds {array[which, row, column]} at row "
+            f"{row}, column {column}"
+        )
+    return steps
 
 
 def check_column(column: int, n_features: int) -> int:

@@ -79,6 +79,13 @@ class PiecewiseLinear(Protocol):
         """The function of one column alone, the others held at each row's values."""
         ...
 
+    def moves(self, X: npt.ArrayLike, targets: npt.ArrayLike) -> Floats:
+        """Change of the score as each column alone goes to other values.
+
+        `targets` has shape (s, n, p), the result (s, n, p, n_outputs).
+        """
+        ...
+
     def segment(self, start: npt.ArrayLike, end: npt.ArrayLike) -> Floats:
         """Integral of the gradient along straight segments, by column, (n, p, n_outputs).
 

@@ -18,11 +18,13 @@ from lifenet.network._checks import (
     check_positions,
     check_positive,
     check_rows,
+    check_targets,
     check_tolerance,
     check_vector,
     common_dtype,
     neuron_indices,
 )
+from lifenet.network._moves import move_columns
 from lifenet.network._restriction import ReluRestriction
 
 if TYPE_CHECKING:
@@ -244,6 +246,26 @@ class ReluNetwork:
     def along(self, X: npt.ArrayLike, column: int) -> ReluRestriction:
         """The network as a function of one column, the others held at each row's values."""
         return ReluRestriction(self, self._rows(X), check_column(column, self.n_features))
+
+    def moves(self, X: npt.ArrayLike, targets: npt.ArrayLike) -> Floats:
+        """Change of the score as each column alone goes to another value, the others held.
+
+        ``f(x_i with column j at targets_sij) - f(x_i)``, exact, for all columns in one pass: where
+        the steps are short, as between neighbouring values of a column, it costs little more than
+        the gradient.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        targets : array-like of shape (s, n, n_features)
+            `s` values to go to from each cell.
+
+        Returns
+        -------
+        ndarray of shape (s, n, n_features, n_outputs)
+        """
+        rows = self._rows(X)
+        return move_columns(self, rows, check_targets(targets, rows))
 
     def segment(self, start: npt.ArrayLike, end: npt.ArrayLike) -> Floats:
         """Change of the score along the straight segment from `start` to `end`, by column.

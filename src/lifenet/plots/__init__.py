@@ -11,12 +11,15 @@ names of its attributes only. Drawing needs ``pip install 'lifenet[plots]'``::
 
 from __future__ import annotations
 
+from lifenet.plots.effects import EffectsDisplay, PairEffectDisplay
 from lifenet.plots.hierarchy import Edge, HierarchyDisplay, edges_of
 from lifenet.plots.partition import PartitionDisplay, region_polygon, regions_of
 
 __all__ = [
     "Edge",
+    "EffectsDisplay",
     "HierarchyDisplay",
+    "PairEffectDisplay",
     "PartitionDisplay",
     "edges_of",
     "region_polygon",

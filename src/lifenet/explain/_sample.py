@@ -1,0 +1,249 @@
+"""What every explanation starts from: a network, the rows it is read on, and their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lifenet.network import PiecewiseLinear
+from lifenet.schema import FeatureSchema, check_finite, default_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from lifenet._typing import Floats, Integers
+
+__all__ = [
+    "Sample",
+    "check_network",
+    "check_output",
+    "check_weight",
+    "schema_of",
+    "sums_by",
+    "table_of",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One output of a network on rows with weights and names; made by `of`, which checks.
+
+    Rows of weight zero are left out, so that they count for nothing anywhere.
+
+    Attributes
+    ----------
+    network : what is explained
+    X : ndarray of float64, shape (n_samples, n_columns)
+    weight : ndarray of shape (n_samples,), all positive, with sum 1
+    schema : names, groups and training ranges of the columns
+    output : which of the network's scores
+    rows : ndarray of shape (n_samples,), the place of each row in the table that was given
+    """
+
+    network: PiecewiseLinear
+    X: Floats
+    weight: Floats
+    schema: FeatureSchema
+    output: int
+    rows: Integers
+
+    @classmethod
+    def of(
+        cls,
+        network: PiecewiseLinear,
+        X: Any,
+        *,
+        schema: FeatureSchema | Sequence[str] | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+        output: int | None = None,
+    ) -> Sample:
+        """Check the arguments that all explanations share.
+
+        Parameters
+        ----------
+        network : PiecewiseLinear
+            `network_` of a fitted estimator, or one adopted by `ReluNetwork.from_mlp` or
+            `ReluNetwork.from_torch`.
+        X : array-like or data frame of shape (n_samples, n_columns)
+            Rows to read it on, in the units of training.
+        schema : FeatureSchema, names of the columns, or None
+            `schema_` of the estimator. None takes the names of a data frame, or x0, x1, ...
+        sample_weight : array-like of shape (n_samples,) or None
+        output : int or None
+            Which score; None where there is only one.
+        """
+        check_network(network)
+        known = schema_of(schema, X, network.n_features)
+        table = table_of(X, known)
+        if not len(table):
+            raise ValueError("X has no rows, so there is nothing to read the network on.")
+        weight = check_weight(sample_weight, len(table))
+        rows = np.flatnonzero(weight > 0)
+        if len(rows) < len(table):
+            table, weight = table[rows], weight[rows]
+        return cls(
+            network, table, weight / weight.sum(), known, check_output(network, output), rows
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.schema.names
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features: the dummies of one category are one feature."""
+        return tuple(name for name, _ in self.schema.groups)
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Columns of each feature."""
+        return tuple(columns for _, columns in self.schema.groups)
+
+    @property
+    def score(self) -> Floats:
+        """The score of each row, (n_samples,)."""
+        return np.asarray(self.network.score(self.X)[:, self.output], dtype=np.float64)
+
+    @property
+    def gradient(self) -> Floats:
+        """The slopes of each row, (n_samples, n_columns)."""
+        return np.asarray(self.network.gradient(self.X)[:, :, self.output], dtype=np.float64)
+
+    @property
+    def local_intercept(self) -> Floats:
+        """The constant of each row's equation, (n_samples,)."""
+        return np.asarray(self.network.local_intercept(self.X)[:, self.output], dtype=np.float64)
+
+    @property
+    def center(self) -> Floats:
+        """Mean of each column, (n_columns,)."""
+        return np.asarray(self.weight @ self.X)
+
+    @property
+    def spread(self) -> Floats:
+        """Standard deviation of each column, (n_columns,); zero for a constant one."""
+        spread = self.deviation(self.X)
+        size = np.maximum(np.abs(self.X).max(axis=0), np.finfo(np.float64).tiny)
+        return np.asarray(np.where(spread > 1e-12 * size, spread, 0.0))
+
+    def mean(self, values: Floats) -> Floats:
+        """Weighted mean over the rows."""
+        return np.asarray(np.tensordot(self.weight, values, axes=1))
+
+    def deviation(self, values: Floats) -> Floats:
+        """Weighted standard deviation over the rows (divided by the sum of the weights)."""
+        return np.asarray(np.sqrt(self.mean(np.square(values - self.mean(values)))))
+
+
+def sums_by(place: Integers, values: Floats, size: int) -> Floats:
+    """Sums of the values at each of `size` places, (size,)."""
+    return np.asarray(np.bincount(place, weights=values, minlength=size), dtype=np.float64)
+
+
+def check_network(network: object) -> None:
+    """Refuse what is not a piecewise linear function, and say how to get one."""
+    if isinstance(network, PiecewiseLinear):
+        return
+    kind = type(network).__name__
+    if hasattr(network, "network_"):
+        remedy = "It is fitted: pass its network_."
+    elif hasattr(network, "coefs_"):
+        remedy = "Pass ReluNetwork.from_mlp(...) of it."
+    elif hasattr(network, "named_modules"):
+        remedy = "Pass ReluNetwork.from_torch(...) of it."
+    else:
+        remedy = (
+            "Supported are network_ of fitted lifenet estimators, and single-hidden-layer ReLU "
+            "networks of scikit-learn (ReluNetwork.from_mlp) and torch (ReluNetwork.from_torch)."
+        )
+    raise TypeError(f"Explanations read a network, not a {kind}. {remedy}")
+
+
+def check_output(network: PiecewiseLinear, output: int | None) -> int:
+    """Which score is meant."""
+    n_outputs = network.n_outputs
+    if output is None:
+        if n_outputs == 1:
+            return 0
+        raise ValueError(
+            f"The network has {n_outputs} scores (one a class); choose output=0 to "
+            f"output={n_outputs - 1}."
+        )
+    if isinstance(output, bool) or not isinstance(output, (int, np.integer)):
+        raise TypeError(f"output must be a number from 0 to {n_outputs - 1}; it is {output!r}.")
+    if not 0 <= output < n_outputs:
+        raise ValueError(f"output must be from 0 to {n_outputs - 1}; it is {output}.")
+    return int(output)
+
+
+def check_weight(sample_weight: npt.ArrayLike | None, n_samples: int) -> Floats:
+    """Weights of the rows, (n_samples,), as float64; ones where none are given."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}; expected ({n_samples},), one a row of X."
+        )
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight must be finite and not negative; row {bad[0]} has {weight[bad[0]]}."
+        )
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row; at least one must count.")
+    return weight
+
+
+def schema_of(
+    schema: FeatureSchema | Sequence[str] | None, X: Any, n_features: int
+) -> FeatureSchema:
+    """The schema given, or one with the names given or found and the ranges of X."""
+    if isinstance(schema, FeatureSchema):
+        known = schema
+    else:
+        if schema is not None:
+            names: Sequence[str] = tuple(str(name) for name in schema)
+        elif hasattr(X, "columns"):
+            names = tuple(str(name) for name in X.columns)
+        else:
+            names = default_names(n_features)
+        table = np.asarray(X, dtype=np.float64)
+        if table.ndim != 2 or table.shape[1] != n_features:
+            raise ValueError(_wrong_shape(table, n_features))
+        known = FeatureSchema.of(table, names)
+    if known.n_features != n_features:
+        raise ValueError(
+            f"The schema names {known.n_features} columns; the network reads {n_features}."
+        )
+    return known
+
+
+def table_of(X: Any, schema: FeatureSchema) -> Floats:
+    """X as a checked table of float64 whose columns are those of the schema."""
+    if hasattr(X, "columns"):
+        found = [str(name) for name in X.columns]
+        if found != list(schema.names):
+            raise ValueError(
+                f"X has the columns {found}; expected {list(schema.names)}, in this order."
+            )
+    table = np.asarray(X)
+    if table.dtype.kind not in "fiub":
+        raise ValueError(
+            f"X must hold numbers; its dtype is {table.dtype}. Code categories as numbers, as in "
+            "training."
+        )
+    table = table.astype(np.float64, copy=False)
+    if table.ndim != 2 or table.shape[1] != schema.n_features:
+        raise ValueError(_wrong_shape(table, schema.n_features))
+    check_finite(table, schema.names)
+    return table
+
+
+def _wrong_shape(table: Floats, n_features: int) -> str:
+    return f"X has shape {table.shape}; expected (n_samples, {n_features}), as the network reads."

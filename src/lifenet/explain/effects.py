@@ -1,0 +1,307 @@
+"""Effects of single features: accumulated local effects without bins, and partial dependence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lifenet._extras import require
+from lifenet.explain._sample import Sample, sums_by
+from lifenet.explain.levels import levels_of
+from lifenet.kernels.quantiles import weighted_quantiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import numpy.typing as npt
+    import pandas as pd
+
+    from lifenet._typing import Floats
+    from lifenet.explain.levels import Levels
+    from lifenet.network import PiecewiseLinear
+    from lifenet.schema import FeatureSchema
+
+__all__ = ["Curve", "Effects", "accumulated_effects", "partial_dependence"]
+
+_BLOCK_ROWS = 65_536
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The effect of one feature, in units of the score.
+
+    Attributes
+    ----------
+    feature : its name
+    values : ndarray of shape (g,), ascending, in the units of the column; of a category 0, 1, ...
+    effect : ndarray of shape (g,), zero on the average over the rows
+    level : what to add to the effect: of accumulated effects the mean score; of a partial
+        dependence, what makes it the mean of the score over the rows at each value
+    mass : ndarray of shape (g,), share of the rows at each value, or nearest to it
+    labels : names of the values of a category, else None
+    """
+
+    feature: str
+    values: Floats
+    effect: Floats
+    level: float
+    mass: Floats
+    labels: tuple[str, ...] | None = None
+
+    @property
+    def strength(self) -> float:
+        """Standard deviation of the effect over the rows."""
+        mean = self.mass @ self.effect
+        return float(np.sqrt(self.mass @ np.square(self.effect - mean)))
+
+    def at(self, values: npt.ArrayLike) -> Floats:
+        """The effect at other values: linear between its own, flat outside."""
+        return np.interp(np.asarray(values, dtype=np.float64), self.values, self.effect)
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """The effect of each of several features.
+
+    Attributes
+    ----------
+    kind : what sort of effect: "accumulated", "partial" or "integrated"
+    curves : one a feature, in the order of the columns
+    spread : standard deviation of the score over the rows
+    """
+
+    kind: str
+    curves: tuple[Curve, ...]
+    spread: float
+
+    def __getitem__(self, feature: str) -> Curve:
+        for curve in self.curves:
+            if curve.feature == feature:
+                return curve
+        have = ", ".join(curve.feature for curve in self.curves)
+        raise KeyError(f"There is no effect of {feature!r}; there are those of {have}.")
+
+    def ranked(self) -> tuple[Curve, ...]:
+        """The curves, the strongest first."""
+        return tuple(sorted(self.curves, key=lambda curve: -curve.strength))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a feature and value: feature, value, label, effect, mass."""
+        pandas: Any = require("pandas", extra="data", purpose="to_frame")
+        frames = [
+            pandas.DataFrame(
+                {
+                    "feature": curve.feature,
+                    "value": curve.values,
+                    "label": curve.labels or [f"{value:g}" for value in curve.values],
+                    "effect": curve.effect,
+                    "mass": curve.mass,
+                }
+            )
+            for curve in self.curves
+        ]
+        frame: pd.DataFrame = pandas.concat(frames, ignore_index=True)
+        return frame
+
+
+def accumulated_effects(
+    network: PiecewiseLinear,
+    X: Any,
+    *,
+    features: Iterable[str] | None = None,
+    schema: FeatureSchema | Sequence[str] | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    output: int | None = None,
+) -> Effects:
+    """First-order accumulated local effects (ALE), exact and without bins.
+
+    With ``z_1 < ... < z_g`` the distinct values of column `j` in the rows, the effect rises from
+    ``z_l`` to ``z_{l+1}`` by the weighted mean, over the rows at either of the two, of::
+
+        f(x with z_{l+1} in column j) - f(x with z_l in column j)
+
+    These are added up, and a constant makes the weighted mean over the rows zero. Nothing is
+    smoothed and no grid is chosen; each row is moved only to its column's neighbouring values, so
+    hardly any impossible row is scored. All columns take one pass over the rows.
+
+    Of a category (several columns in one group) each pair of levels that occur gives the mean of
+    f(level b) - f(level a) over the rows at either; the effects are those that agree best with all
+    pairs, in least squares weighted by the rows behind each. No order of the levels matters, and
+    two levels have the effect that a binary column has.
+
+    Parameters
+    ----------
+    network : PiecewiseLinear
+    X : array-like or data frame of shape (n_samples, n_columns)
+    features : names of features, or None for all
+    schema : FeatureSchema, names of the columns, or None
+    sample_weight : array-like of shape (n_samples,) or None
+    output : int or None
+        Which score; None where there is only one.
+
+    Returns
+    -------
+    Effects
+
+    References
+    ----------
+    Apley and Zhu, "Visualizing the effects of predictor variables in black box supervised learning
+    models", JRSS B 82(4), 2020.
+    """
+    sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
+    wanted, score = features_named(sample, features), sample.score
+    level = float(sample.mean(score))
+    single = [feature for feature in wanted if len(sample.groups[feature]) == 1]
+    found = dict(zip(single, _accumulate(sample, single, level), strict=True))
+    for feature in wanted:
+        if feature not in found:
+            found[feature] = _contrast(sample, feature, level)
+    curves = tuple(found[feature] for feature in wanted)
+    return Effects("accumulated", curves, float(sample.deviation(score)))
+
+
+def features_named(sample: Sample, features: Iterable[str] | None) -> list[int]:
+    """Numbers of the features named, or of all."""
+    if features is None:
+        return list(range(len(sample.features)))
+    if isinstance(features, str):
+        features = [features]
+    wanted = list(features)
+    for name in wanted:
+        if name not in sample.features:
+            raise ValueError(
+                f"There is no feature {name!r}; there are {', '.join(sample.features)}."
+            )
+    return [sample.features.index(name) for name in wanted]
+
+
+def _accumulate(sample: Sample, features: list[int], level: float) -> Iterator[Curve]:
+    """Curves of features of one column each."""
+    columns = [sample.groups[feature][0] for feature in features]
+    grids = [np.unique(sample.X[:, column], return_inverse=True) for column in columns]
+    rise = [np.zeros(len(values)) for values, _ in grids]  # the last entry stays zero
+    for start in range(0, len(sample.X) if columns else 0, _BLOCK_ROWS):
+        block = slice(start, start + _BLOCK_ROWS)
+        rows, weight = sample.X[block], sample.weight[block]
+        targets = np.stack([rows, rows])
+        for column, (values, place) in zip(columns, grids, strict=True):
+            targets[0, :, column] = values[np.minimum(place[block] + 1, len(values) - 1)]
+            targets[1, :, column] = values[np.maximum(place[block] - 1, 0)]
+        moved = sample.network.moves(rows, targets)[..., sample.output]
+        for total, column, (values, place) in zip(rise, columns, grids, strict=True):
+            up, down = weight * moved[0, :, column], weight * moved[1, :, column]
+            total += sums_by(place[block], up, len(values))
+            total[:-1] -= sums_by(place[block], down, len(values))[1:]
+    for feature, total, (values, place) in zip(features, rise, grids, strict=True):
+        mass = sums_by(place, sample.weight, len(values))
+        effect = np.concatenate([[0.0], np.cumsum(total[:-1] / (mass[:-1] + mass[1:]))])
+        effect -= mass @ effect
+        yield Curve(sample.features[feature], values, effect, level, mass)
+
+
+def _contrast(sample: Sample, feature: int, level: float) -> Curve:
+    """The curve of a category."""
+    levels = levels_of(sample, feature)
+    return _level_curve(sample, feature, levels, level_effects(sample, levels), level)
+
+
+def level_effects(sample: Sample, levels: Levels) -> Floats:
+    """The effects of levels that agree best with all pairs of them, (n_levels,)."""
+    n_levels, own = len(levels.patterns), sample.score
+    # gain[a, b]: sum over the rows at level a of weight (f(level b) - f(level a)).
+    gain = np.zeros((n_levels, n_levels))
+    for level, score in enumerate(_scores_at(sample, levels)):
+        weighted = sample.weight * (score - own)
+        gain[:, level] = sums_by(levels.of_row, weighted, n_levels)
+    mass = levels.share[:, None] + levels.share[None, :]
+    np.fill_diagonal(mass, 0.0)
+    rise = gain - gain.T  # mass[a, b] times the mean of f(b) - f(a) over the rows at either
+    laplacian = np.diag(mass.sum(axis=0)) - mass
+    effect = np.linalg.lstsq(laplacian, rise.sum(axis=0), rcond=None)[0]
+    return np.asarray(effect - levels.share @ effect)
+
+
+def _scores_at(sample: Sample, levels: Levels) -> Iterator[Floats]:
+    """Scores of the rows with all of them put at each level in turn, (n_samples,)."""
+    for level in range(len(levels.patterns)):
+        yield np.asarray(sample.network.score(levels.put(sample.X, level))[:, sample.output])
+
+
+def _level_curve(
+    sample: Sample, feature: int, levels: Levels, effect: Floats, level: float
+) -> Curve:
+    places = np.arange(len(effect), dtype=np.float64)
+    return Curve(sample.features[feature], places, effect, level, levels.share, levels.labels)
+
+
+def partial_dependence(
+    network: PiecewiseLinear,
+    X: Any,
+    *,
+    features: Iterable[str] | None = None,
+    grid: npt.ArrayLike | int = 100,
+    schema: FeatureSchema | Sequence[str] | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    output: int | None = None,
+) -> Effects:
+    """Partial dependence, exact over all rows.
+
+    The mean of the score over the rows with the feature set to each value. One sort of the rows a
+    neuron serves the whole grid, so the time does not grow with rows times grid. Where features
+    depend on each other it scores rows that cannot occur: see `accumulated_effects`.
+
+    Parameters
+    ----------
+    network, X, features, schema, sample_weight, output : as in `accumulated_effects`
+    grid : int or array-like of shape (g,), default=100
+        Values to take; a number takes that many quantiles of the column, or all of its distinct
+        values where there are no more.
+
+    Returns
+    -------
+    Effects
+        ``curve.effect + curve.level`` is the partial dependence itself.
+    """
+    sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
+    curves = []
+    for feature in features_named(sample, features):
+        if len(sample.groups[feature]) > 1:
+            levels = levels_of(sample, feature)
+            means = np.array([sample.mean(score) for score in _scores_at(sample, levels)])
+            level = float(levels.share @ means)
+            curves.append(_level_curve(sample, feature, levels, means - level, level))
+        else:
+            curves.append(_depend(sample, feature, grid))
+    return Effects("partial", tuple(curves), float(sample.deviation(sample.score)))
+
+
+def _depend(sample: Sample, feature: int, grid: npt.ArrayLike | int) -> Curve:
+    column = sample.groups[feature][0]
+    values = grid_of(sample, column, grid) if isinstance(grid, int) else check_grid(grid)
+    along = sample.network.along(sample.X, column)
+    means = np.asarray(along.mean(values, sample.weight)[:, sample.output], dtype=np.float64)
+    nearest = np.searchsorted((values[1:] + values[:-1]) / 2, sample.X[:, column])
+    mass = sums_by(nearest, sample.weight, len(values))
+    level = float(mass @ means)
+    return Curve(sample.features[feature], values, means - level, level, mass)
+
+
+def grid_of(sample: Sample, column: int, size: int) -> Floats:
+    """Quantiles of a column, or all of its values where these are no more: ascending, distinct."""
+    if size < 2:
+        raise ValueError(f"grid must be at least 2; it is {size}.")
+    values = np.unique(sample.X[:, column])
+    if len(values) <= size:
+        return values
+    levels = np.linspace(0, 1, size)
+    return np.unique(weighted_quantiles(sample.X[:, column], sample.weight, levels))
+
+
+def check_grid(grid: npt.ArrayLike) -> Floats:
+    """Values given by the user: finite, sorted, each once."""
+    values = np.unique(np.asarray(grid, dtype=np.float64))
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+        raise ValueError("grid must be a number, or a list of finite values of the column.")
+    return values

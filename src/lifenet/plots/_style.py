@@ -1,0 +1,88 @@
+"""One look for all pictures: colours safe for the colour-blind, ink, sizes, grids of panels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lifenet._extras import require
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "BLUE",
+    "COLOURS",
+    "DIVERGING",
+    "GREY",
+    "INK",
+    "ORANGE",
+    "PALE",
+    "SEQUENTIAL",
+    "VERMILION",
+    "fold",
+    "make_axes",
+    "make_panels",
+    "matplotlib",
+    "tidy",
+]
+
+# Of Okabe and Ito, black and the pale yellow aside.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
+BLUE, ORANGE, VERMILION = COLOURS[0], COLOURS[1], COLOURS[4]
+INK, GREY, PALE = "#222222", "#777777", "#DDDDDD"
+#: Negative in orange, positive in blue, zero white; and from white to dark.
+DIVERGING, SEQUENTIAL = "PuOr", "Blues"
+
+
+def matplotlib(module: str) -> Any:
+    """A module of matplotlib, such as "pyplot" or "colors"."""
+    return require(f"matplotlib.{module}", extra="plots", purpose="Drawing")
+
+
+def make_axes(ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
+    """The figure and axes to draw on: those given, or new ones of a size in inches."""
+    if ax is not None:
+        return ax.figure, ax
+    figure = matplotlib("pyplot").figure(figsize=size, layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def make_panels(
+    ax: Any, n_rows: int, n_columns: int, panel: tuple[float, float], **spacing: Any
+) -> tuple[Any, Any]:
+    """A figure, and a grid in it for several panels: a new one, or one in the place of `ax`.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes or None
+        One of a grid, as `plt.subplots` makes; its frame is hidden.
+    panel : width and height of a panel in inches, in a new figure
+    spacing : `hspace`, `wspace` of the grid inside a given `ax`
+    """
+    if ax is None:
+        size = (panel[0] * n_columns + 0.3, panel[1] * n_rows + 0.5)
+        figure = matplotlib("pyplot").figure(figsize=size, layout="constrained")
+        return figure, figure.add_gridspec(n_rows, n_columns)
+    spec = ax.get_subplotspec()
+    if spec is None:
+        raise ValueError("ax must be one of a grid; make it with plt.subplots().")
+    ax.set_axis_off()
+    return ax.figure, spec.subgridspec(n_rows, n_columns, **spacing)
+
+
+def tidy(ax: Any, *, size: float = 8.0) -> None:
+    """Thin frame on two sides, small ticks, ink instead of black."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set(color=GREY, linewidth=0.6)
+    ax.tick_params(labelsize=size, color=GREY, labelcolor=INK, width=0.6, length=3)
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set(fontsize=size + 1, color=INK)
+    ax.title.set(fontsize=size + 1.5, color=INK)
+
+
+def fold(names: Sequence[str], width: int = 18) -> list[str]:
+    """Names shortened in the middle where they are longer than a number of letters."""
+    half = (width - 1) // 2
+    return [name if len(name) <= width else f"{name[:half]}…{name[-half:]}" for name in names]

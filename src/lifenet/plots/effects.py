@@ -1,0 +1,293 @@
+"""Effects of features, alone and in pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lifenet.explain.effects import accumulated_effects
+from lifenet.explain.pairs import pair_effect
+from lifenet.plots._display import ResultDisplay
+from lifenet.plots._style import (
+    BLUE,
+    COLOURS,
+    DIVERGING,
+    GREY,
+    INK,
+    PALE,
+    fold,
+    make_axes,
+    make_panels,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from lifenet._typing import Floats
+    from lifenet.explain.effects import Curve, Effects
+    from lifenet.explain.pairs import PairEffect
+
+__all__ = ["EffectsDisplay", "PairEffectDisplay", "draw_band", "draw_curve"]
+
+_WORDS = {
+    "accumulated": "accumulated local effect",
+    "partial": "partial dependence, centred",
+    "integrated": "integral of the smoothed slope",
+}
+#: More values than this are drawn without a mark at each.
+_MARKED = 40
+_MOST_POINTS = 2_000
+#: Up to so many values have a tick each.
+_TICKED = 8
+
+
+class EffectsDisplay(ResultDisplay):
+    """Effects of features, a panel each, the strongest first.
+
+    The curve is in units of the score (log-odds for a classifier) and zero on the average over the
+    rows; all panels share one vertical scale, so that their sizes can be compared. The grey bars at
+    the foot are the distribution of the column. Of a category, each level has a bar.
+
+    Parameters
+    ----------
+    result : Effects
+        Of `accumulated_effects`, `partial_dependence` or `integrated_effects`.
+    """
+
+    result: Effects
+    axes_: list[Any]
+    _explain = staticmethod(accumulated_effects)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        beside: Sequence[Effects] = (),
+        max_features: int = 12,
+        share_scale: bool = True,
+    ) -> Self:
+        """Draw the panels.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Place of all panels; None makes a figure of a fitting size.
+        beside : sequence of Effects, default=()
+            Other effects of the same features, drawn thinner in the same panels.
+        max_features : int, default=12
+            Most panels; the title says how many features are left out.
+        share_scale : bool, default=True
+            Whether all panels have the same vertical scale.
+
+        Returns
+        -------
+        self
+        """
+        if max_features < 1:
+            raise ValueError(f"max_features must be at least 1; got {max_features}.")
+        shown = self.result.ranked()[:max_features]
+        n_columns = min(4, len(shown))
+        n_rows = -(-len(shown) // n_columns)
+        figure, grid = make_panels(ax, n_rows, n_columns, (2.6, 2.2), hspace=0.6, wspace=0.35)
+        self.figure_, self.axes_ = figure, []
+        for place, curve in enumerate(shown):
+            panel = figure.add_subplot(grid[divmod(place, n_columns)])
+            draw_curve(panel, curve, BLUE)
+            for number, other in enumerate(beside, 1):
+                draw_curve(panel, other[curve.feature], COLOURS[number], thin=True)
+            panel.set_title(fold([curve.feature], 30)[0])
+            tidy(panel)
+            self.axes_.append(panel)
+        self.ax_ = self.axes_[0] if ax is None else ax
+        if share_scale:
+            low, high = _common_scale([self.result, *beside], [curve.feature for curve in shown])
+            for panel in self.axes_:
+                panel.set_ylim(low, high)
+        self._label(ax, len(shown), beside)
+        return self
+
+    def _label(self, ax: Any, n_shown: int, beside: Sequence[Effects]) -> None:
+        kinds = [_WORDS[effects.kind] for effects in (self.result, *beside)]
+        left_out = len(self.result.curves) - n_shown
+        title = f"{kinds[0].capitalize()} on the score"
+        if left_out:
+            title += f" ({left_out} weaker features are not shown)"
+        if ax is None:
+            self.figure_.suptitle(title, fontsize=10, color=INK)
+        else:
+            ax.set_title(title, fontsize=10, color=INK, pad=18)
+        if beside:
+            lines = [
+                self.axes_[0].plot([], [], color=COLOURS[number], lw=1.6 if not number else 1.1)[0]
+                for number in range(len(kinds))
+            ]
+            if ax is None:
+                options = {"loc": "outside lower center", "ncols": len(kinds)}
+                self.figure_.legend(lines, kinds, fontsize=8, frameon=False, **options)
+            else:
+                self.axes_[0].legend(lines, kinds, fontsize=6.5, frameon=False, loc="best")
+
+
+def draw_curve(ax: Any, curve: Curve, colour: str, *, thin: bool = False) -> None:
+    """Draw one effect: a line, or bars for the levels of a category."""
+    ax.axhline(0, color=GREY, lw=0.6, zorder=1)
+    if curve.labels is not None:
+        _draw_levels(ax, curve, colour, thin=thin)
+        return
+    values, effect = _thin_out(curve.values, curve.effect)
+    marked = len(curve.values) <= _MARKED and not thin
+    style = {"marker": "o", "ms": 2.6} if marked else {}
+    ax.plot(values, effect, color=colour, lw=1.1 if thin else 1.6, zorder=3, **style)
+    if not thin:
+        _draw_distribution(ax, curve)
+        _mark_values(ax.xaxis, curve.values)
+
+
+def draw_band(ax: Any, values: Floats, low: Floats, high: Floats, colour: str) -> None:
+    """Shade between two curves over the same values."""
+    values, low, high = _thin_out(values, low, high)
+    ax.fill_between(values, low, high, color=colour, alpha=0.22, lw=0, zorder=2)
+
+
+def _thin_out(values: Floats, *curves: Floats) -> tuple[Floats, ...]:
+    """Every so many points of long curves, the ends included."""
+    if len(values) <= _MOST_POINTS:
+        return (values, *curves)
+    kept = np.unique(np.linspace(0, len(values) - 1, _MOST_POINTS).astype(int))
+    return tuple(one[kept] for one in (values, *curves))
+
+
+def _mark_values(axis: Any, values: Floats) -> None:
+    """A tick at each value of a column that has few."""
+    if len(values) <= _TICKED:
+        axis.set_ticks(values, [f"{value:g}" for value in values])
+
+
+def _draw_distribution(ax: Any, curve: Curve) -> None:
+    """Grey bars at the foot: the mass of the values, in bins where they are many."""
+    foot = ax.inset_axes((0, 0, 1, 0.16), sharex=ax)
+    few = len(curve.values) <= _MARKED
+    if few:
+        gap = np.diff(curve.values).min() if len(curve.values) > 1 else 1.0
+        foot.bar(curve.values, curve.mass, width=0.8 * gap, color=PALE, lw=0)
+    else:
+        foot.hist(curve.values, bins=40, weights=curve.mass, color=PALE, lw=0)
+    foot.set_axis_off()
+    foot.set_zorder(ax.get_zorder() - 1)
+    ax.patch.set_visible(False)
+
+
+def _draw_levels(ax: Any, curve: Curve, colour: str, *, thin: bool) -> None:
+    assert curve.labels is not None
+    if thin:
+        ax.plot(curve.values, curve.effect, "D", ms=3, color=colour, zorder=4)
+        return
+    # As wide as the level is frequent, so that rare levels look rare.
+    width = 0.25 + 0.6 * curve.mass / curve.mass.max()
+    ax.bar(curve.values, curve.effect, width=width, color=colour, lw=0, zorder=2)
+    turned = max(len(label) for label in curve.labels) * len(curve.labels) > 28
+    ax.set_xticks(curve.values, fold(curve.labels, 12), rotation=60 if turned else 0)
+
+
+def _common_scale(results: Sequence[Effects], features: Sequence[str]) -> tuple[float, float]:
+    ends = np.concatenate([effects[name].effect for effects in results for name in features])
+    low, high = float(ends.min()), float(ends.max())
+    room = 0.08 * (high - low) or 1.0
+    return low - 2 * room, high + room  # more below, for the distribution at the foot
+
+
+class PairEffectDisplay(ResultDisplay):
+    """What two features do together beyond what each does alone, as a map.
+
+    Positive in purple, negative in orange; the dots show where rows lie, paler cells
+    have none.
+
+    Parameters
+    ----------
+    result : PairEffect
+    """
+
+    result: PairEffect
+    _explain = staticmethod(pair_effect)
+
+    def plot(self, ax: Any = None, *, colour_bar: bool = True) -> Self:
+        """Draw the map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+        colour_bar : bool, default=True
+
+        Returns
+        -------
+        self
+        """
+        result = self.result
+        self.figure_, self.ax_ = make_axes(ax, (5.2, 4.2))
+        limit = float(np.abs(result.effect).max()) or 1.0
+        stepped = [self._stepped(place) for place in (0, 1)]
+        if any(stepped):
+            edges = [_edges(values) for values in result.values]
+            mesh = self.ax_.pcolormesh(*edges, result.effect.T, cmap=DIVERGING)
+        else:
+            mesh = self.ax_.pcolormesh(
+                *result.values, result.effect.T, shading="gouraud", cmap=DIVERGING
+            )
+            self._fade_empty()
+        mesh.set(clim=(-limit, limit), rasterized=True)
+        if not any(stepped):
+            self._draw_rows()
+        axes = (self.ax_.xaxis, self.ax_.yaxis)
+        for axis, labels, name, values in zip(
+            axes, result.labels, result.features, result.values, strict=True
+        ):
+            axis.set_label_text(name)
+            if labels is None:
+                _mark_values(axis, values)
+            else:
+                axis.set_ticks(values, fold(labels, 12))
+        self.ax_.set_title(f"Together beyond alone (rms {result.strength:.3g})")
+        tidy(self.ax_)
+        if colour_bar:
+            bar = self.figure_.colorbar(mesh, ax=self.ax_, shrink=0.85)
+            bar.set_label("effect on the score", fontsize=8, color=INK)
+            bar.ax.tick_params(labelsize=7)
+            bar.outline.set_visible(False)
+        return self
+
+    def _stepped(self, place: int) -> bool:
+        """Whether a feature is a category, or has so few values that each is drawn as a band."""
+        return self.result.labels[place] is not None or len(self.result.values[place]) <= _TICKED
+
+    def _fade_empty(self) -> None:
+        """Whiten the cells without rows: what is shown there is borrowed from a neighbour."""
+        empty = np.ma.masked_where(self.result.mass.T > 0, np.ones(self.result.mass.T.shape))
+        self.ax_.pcolormesh(
+            *self.result.values, empty, cmap="gray", vmin=0, vmax=1, alpha=0.6, rasterized=True
+        )
+
+    def _draw_rows(self) -> None:
+        """A dot in each cell with rows, its area the share of the rows."""
+        share = self.result.mass
+        middles = [(values[1:] + values[:-1]) / 2 for values in self.result.values]
+        first, second = np.nonzero(share)
+        self.ax_.scatter(
+            middles[0][first],
+            middles[1][second],
+            s=14 * share[first, second] / share.max(),
+            color=INK,
+            alpha=0.55,
+            lw=0,
+            rasterized=True,
+        )
+
+
+def _edges(values: Floats) -> Floats:
+    """Borders halfway between values, and as far outside the outer ones."""
+    if len(values) == 1:
+        return np.array([values[0] - 0.5, values[0] + 0.5])
+    middle = (values[1:] + values[:-1]) / 2
+    return np.concatenate([[2 * values[0] - middle[0]], middle, [2 * values[-1] - middle[-1]]])
