@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import importlib.metadata
 import platform
+import re
+import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +35,12 @@ class Bars:
     def passes(self, what: str, exit_code: int) -> None:
         """A command that must exit with 0."""
         self._add(what, f"exit code {exit_code}", "0", exit_code == 0)
+
+    def runs_tests(self, what: str, command: list[str]) -> None:
+        """A command that runs tests, which must all pass."""
+        done = subprocess.run(command, capture_output=True, text=True)
+        found = re.findall(r"\d+ (?:passed|failed|skipped|xfailed|error)", done.stdout)
+        self.passes(f"{what} ({', '.join(found)})", done.returncode)
 
     def note(self, text: str) -> None:
         """A line of explanation beside the bars."""

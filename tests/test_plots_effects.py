@@ -82,7 +82,7 @@ def test_levels_of_a_category_are_bars_with_names():
     panel = next(ax for ax in display.axes_ if ax.get_title() == "sex")
     curve = accumulated_effects(network, X, schema=schema)["sex"]
     np.testing.assert_allclose([bar.get_height() for bar in panel.patches], curve.effect)
-    assert [tick.get_text() for tick in panel.get_xticklabels()] == ["M", "I", "F"]
+    assert [tick.get_text() for tick in panel.get_xticklabels()] == ["F", "I", "M"]
     pair = PairEffectDisplay.from_network(network, X, ("sex", "age"), schema=schema)
     assert {tick.get_text() for tick in pair.ax_.get_xticklabels()} == {"M", "I", "F"}
     pair.figure_.canvas.draw()
@@ -149,3 +149,23 @@ def test_what_has_no_network_is_refused():
         EffectsDisplay.from_estimator(LinearRegression(), rows(3))
     with pytest.raises(ValueError, match="max_features must be at least 1"):
         EffectsDisplay.from_network(random_network(3), rows(3), max_features=0)
+
+
+def test_labels_of_a_classifier_are_coded():
+    from lifenet.plots import LocalCoefficientsDisplay
+
+    class Fitted:
+        classes_ = np.array(["good", "risky"])
+        network_ = random_network(3, n_neurons=3)
+        schema_ = FeatureSchema.of(rows(3), ["a", "b", "c"])
+
+    X = rows(3)
+    y = np.where(X[:, 0] > 0, "risky", "good")
+    display = LocalCoefficientsDisplay.from_estimator(Fitted(), X, y)
+    plain = LocalCoefficientsDisplay.from_network(Fitted.network_, X, X[:, 0] > 0)
+    np.testing.assert_array_equal(display.result.response_mean, plain.result.response_mean)
+    named = LocalCoefficientsDisplay.from_estimator(Fitted(), X, y=y)
+    np.testing.assert_array_equal(named.result.response_mean, plain.result.response_mean)
+    y[7] = "new"
+    with pytest.raises(ValueError, match="row 7 has"):
+        LocalCoefficientsDisplay.from_estimator(Fitted(), X, y)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -39,21 +36,14 @@ TESTS = {
 
 def run(bars: Bars) -> None:
     for what, files in TESTS.items():
-        _tests(bars, what, [sys.executable, "-m", "pytest", "-q", "-n", "2", *files])
-    _tests(
-        bars,
+        bars.runs_tests(what, [sys.executable, "-m", "pytest", "-q", "-n", "2", *files])
+    bars.runs_tests(
         "scikit-learn's estimator checks, oldest supported dependencies",
         ["scripts/test", "--oldest", "-q", "tests/test_estimator_checks.py", "tests/test_life.py"],
     )
     parts(bars)
     executors(bars)
     weights(bars)
-
-
-def _tests(bars: Bars, what: str, command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ})
-    found = re.findall(r"\d+ (?:passed|failed|skipped|xfailed|error)", done.stdout)
-    bars.passes(f"{what} ({', '.join(found)})", done.returncode)
 
 
 def parts(bars: Bars) -> None:

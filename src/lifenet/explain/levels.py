@@ -48,7 +48,9 @@ class Levels:
 def levels_of(sample: Sample, feature: int) -> Levels:
     """Read the levels of a feature from the rows."""
     columns = sample.groups[feature]
-    patterns, of_row = np.unique(sample.X[:, list(columns)], axis=0, return_inverse=True)
+    # Of the negative, so that dummies come in the order of their columns.
+    turned, of_row = np.unique(-sample.X[:, list(columns)], axis=0, return_inverse=True)
+    patterns = 0.0 - turned
     if len(patterns) > MOST_LEVELS:
         raise ValueError(
             f"Feature {sample.features[feature]!r} has {len(columns)} columns with "

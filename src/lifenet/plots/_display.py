@@ -67,7 +67,8 @@ class ResultDisplay:
         ----------
         estimator : a fitted model of lifenet, a scikit-learn MLP or a torch module
             The latter two with a single hidden layer of ReLUs. The column names are those that
-            the model knows; of several classes, `output` may name one by its label.
+            the model knows; of several classes, `output` may name one by its label, and a
+            response `y` holds labels.
         *args, ax, **options : as in `from_network`
         """
         network, schema = read_estimator(estimator)
@@ -75,6 +76,10 @@ class ResultDisplay:
             options.setdefault("schema", schema)
         if options.get("output") is not None:
             options["output"] = _output_of(estimator, options["output"])
+        given = inspect.signature(cls._explain).bind_partial(network, *args)
+        if given.arguments.get("y", options.get("y")) is not None:
+            options["y"] = _codes_of(estimator, given.arguments.pop("y", options.get("y")))
+            args = given.args[1:]
         return cls.from_network(network, *args, ax=ax, **options)
 
     def plot(self, ax: Any = None) -> Self:
@@ -103,6 +108,21 @@ def read_estimator(estimator: Any) -> tuple[PiecewiseLinear, FeatureSchema | Any
         "lifenet, a fitted scikit-learn MLP and a torch module, the latter two with a single "
         "hidden layer of ReLUs."
     )
+
+
+def _codes_of(estimator: Any, y: Any) -> Any:
+    """A response as the losses know it: labels of a classifier as 0, 1, ..."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        return y
+    labels = np.asarray(y)
+    codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    strange = np.flatnonzero(np.asarray(classes)[codes] != labels)
+    if len(strange):
+        raise ValueError(
+            f"y must hold the classes {list(classes)}; row {strange[0]} has {labels[strange[0]]!r}."
+        )
+    return codes
 
 
 def _output_of(estimator: Any, output: Any) -> int:

@@ -1,0 +1,316 @@
+"""What local equations are measured against, and linear equations fitted to it with Wald errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import linalg, special
+
+from lifenet.kernels.lstsq import solve_positive, triangle
+from lifenet.losses import Logistic, Multinomial, SquaredError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from lifenet._typing import Bools, Floats
+    from lifenet.explain._sample import Sample
+    from lifenet.losses import Loss
+
+__all__ = [
+    "Equation",
+    "Target",
+    "fit_equation",
+    "target_of",
+    "wald_p_values",
+    "wald_quantile",
+    "wald_ratio",
+]
+
+#: Singular values of standardised columns below this share of the largest count as none.
+_NULL_SINGULAR = 1e-9
+#: A coefficient is told from others if no direction without data moves it by more than this share.
+_NULL_SHARE = 1e-8
+_MAX_ITER = 30
+_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What scores are compared with, and how.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples,)
+        The response of each row that counts, or the network's score where none was given.
+    loss : Loss
+    given : bool
+        Whether there was a response.
+    """
+
+    values: Floats
+    loss: Loss
+    given: bool
+
+    @property
+    def measure(self) -> str:
+        """Name of what `summary` gives."""
+        if isinstance(self.loss, SquaredError):
+            return "RMSE"
+        return "log-loss" if isinstance(self.loss, (Logistic, Multinomial)) else "mean loss"
+
+    def columns(self, output: int) -> list[int] | slice:
+        """Which scores the loss reads: the one explained, or all where classes compete."""
+        return [output] if self.loss.n_outputs == 1 else slice(None)
+
+    def losses(self, values: Floats, score: Floats) -> Floats:
+        """Loss of each row, (n,), from scores of shape (n, loss.n_outputs)."""
+        return self.loss.value(values, score[:, 0] if self.loss.n_outputs == 1 else score)
+
+    def summary(self, mean_loss: Floats) -> Floats:
+        """Mean losses in usual terms: root mean squared error, else the mean itself."""
+        squared = isinstance(self.loss, SquaredError)
+        return np.asarray(np.sqrt(2.0 * mean_loss) if squared else mean_loss)
+
+
+def target_of(
+    sample: Sample, n_given: int, y: npt.ArrayLike | None, loss: Loss | None = None
+) -> Target:
+    """Check the response and find the loss that fits it.
+
+    Parameters
+    ----------
+    n_given : rows of the table before those of weight zero were left out
+    y : array-like of shape (n_given,) or None
+        None takes the network's own score.
+    loss : None takes `Logistic` where `y` holds both 0 and 1 and nothing else, `Multinomial`
+        where the network has several scores and `y` holds their numbers, else `SquaredError`.
+    """
+    if y is None:
+        if loss is not None:
+            raise ValueError("loss compares the score with y: give y too, or leave loss out.")
+        return Target(sample.score, SquaredError(), given=False)
+    values = _check_response(y, n_given, sample)
+    n_outputs = sample.network.n_outputs
+    chosen = _usual_loss(values, n_outputs) if loss is None else _check_loss(loss, n_outputs)
+    _check_range(values, chosen, sample)
+    return Target(values, chosen, given=True)
+
+
+def _check_response(y: npt.ArrayLike, n_given: int, sample: Sample) -> Floats:
+    values = np.asarray(y)
+    if values.dtype.kind not in "fiub":
+        raise ValueError(
+            f"y must hold numbers; its dtype is {values.dtype}. Code two classes as 0 and 1, "
+            "several as 0, 1, ... in the order of the network's scores."
+        )
+    if values.shape != (n_given,):
+        raise ValueError(f"y has shape {values.shape}; expected ({n_given},), one a row of X.")
+    values = values[sample.rows].astype(np.float64)
+    _refuse(~np.isfinite(values), values, sample, "finite; drop the row from X and y")
+    return values
+
+
+def _usual_loss(values: Floats, n_outputs: int) -> Loss:
+    if values.min() < values.max():
+        codes = max(n_outputs, 2)
+        if np.isin(values, np.arange(codes)).all():
+            return Logistic() if n_outputs == 1 else Multinomial(n_outputs)
+    return SquaredError()
+
+
+def _check_loss(loss: Loss, n_outputs: int) -> Loss:
+    if isinstance(loss, type) or not hasattr(loss, "value"):
+        raise TypeError(
+            f"loss must be one of lifenet.losses, such as SquaredError() or Logistic(); it is "
+            f"{loss!r}."
+        )
+    several = isinstance(loss, Multinomial) and loss.n_outputs == n_outputs
+    if loss.n_outputs != 1 and not several:
+        raise ValueError(
+            f"loss reads {loss.n_outputs} scores; the network has {n_outputs}. Give a loss of one "
+            f"score, or Multinomial({n_outputs}) for classes."
+        )
+    return loss
+
+
+def _check_range(values: Floats, loss: Loss, sample: Sample) -> None:
+    if isinstance(loss, Logistic):
+        _refuse(
+            (values < 0) | (values > 1), values, sample, "between 0 and 1 for the logistic loss"
+        )
+    if isinstance(loss, Multinomial):
+        codes = np.isin(values, np.arange(loss.n_outputs))
+        _refuse(~codes, values, sample, f"a class number from 0 to {loss.n_outputs - 1}")
+
+
+def _refuse(bad: Bools, values: Floats, sample: Sample, rule: str) -> None:
+    if bad.any():
+        place = int(np.argmax(bad))
+        raise ValueError(f"y must be {rule}; row {sample.rows[place]} has {values[place]:g}.")
+
+
+# ------------------------------------------------------------------ fitting
+
+
+@dataclass(frozen=True, eq=False)
+class Equation:
+    """A fitted linear equation of p columns, with Wald standard errors.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (1 + p,), the intercept first
+    errors : ndarray of shape (1 + p,)
+        Standard errors; NaN where the rows do not determine the coefficient, or have no degree
+        of freedom left, or where the classes can be separated without error.
+    freedom : float
+        Degrees of freedom of the t distribution; infinite where the dispersion is known (normal).
+    """
+
+    coefficients: Floats
+    errors: Floats
+    freedom: float
+
+
+def fit_equation(X: Floats, target: Floats, weight: Floats, loss: Loss) -> Equation:
+    """Linear equation of least mean loss, with errors from the inverse information.
+
+    A weight counts as that many rows. Columns that are constant in these rows get the coefficient
+    zero; of the equations that fit equally well where columns depend on each other, the one of
+    smallest standardised slopes is taken. Under a logistic loss classes that can be separated have
+    no best equation: a ridge of one on the standardised slopes and the intercept keeps it finite.
+
+    Parameters
+    ----------
+    X : (n, p)
+    target, weight : (n,), weights positive
+    loss : of one score
+    """
+    design, back, constant = _standardise(X, weight)
+    basis, null = _coordinates(design, weight)
+    inner = design @ basis
+    point, information, settled = _newton(inner, target, weight, loss)
+    if not settled:
+        point, _, _ = _newton(inner, target, weight, loss, penalty=basis.T @ basis)
+    freedom, dispersion = _dispersion(inner @ point, target, weight, loss, basis.shape[1])
+    outer = back @ basis
+    variance = np.einsum("ij,ji->i", outer, solve_positive(information, outer.T))
+    errors = np.sqrt(np.maximum(dispersion * variance, 0.0))
+    loose = np.abs(back @ null).max(axis=1, initial=0.0) > _NULL_SHARE * np.abs(back).max(axis=1)
+    errors[loose | constant] = np.nan
+    if not settled:
+        errors[:] = np.nan
+    return Equation(outer @ point, errors, freedom)
+
+
+def _standardise(X: Floats, weight: Floats) -> tuple[Floats, Floats, Bools]:
+    """Design of a one and standardised columns, and the way back to the columns' own units.
+
+    Returns
+    -------
+    design (n, 1 + p), zero for constant columns; back (1 + p, 1 + p); constant (1 + p,)
+    """
+    total = weight.sum()
+    middle = weight @ X / total
+    design = np.ones((len(X), 1 + X.shape[1]))
+    np.subtract(X, middle, out=design[:, 1:])
+    spread = np.sqrt(weight @ np.square(design[:, 1:]) / total)
+    constant = spread <= 1e-12 * np.abs(X).max(axis=0)
+    per_unit = np.zeros(len(spread))
+    np.divide(1.0, spread, out=per_unit, where=~constant)
+    design[:, 1:] *= per_unit
+    back = np.diag(np.append(1.0, per_unit))
+    back[0, 1:] = -middle * per_unit
+    return design, back, np.append(False, constant)
+
+
+def _coordinates(design: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Directions in which the rows differ, scaled so that the design is orthonormal in them.
+
+    Returns
+    -------
+    basis (c, rank) with ``basis' design' W design basis = 1``; null (c, c - rank), orthonormal,
+    which the design maps to zero
+    """
+    factor = triangle(np.sqrt(weight)[:, None] * design)
+    _, singular, directions = linalg.svd(factor, check_finite=False)
+    rank = int((singular > _NULL_SINGULAR * singular[0]).sum())
+    return directions[:rank].T / singular[:rank], directions[rank:].T
+
+
+def _newton(
+    design: Floats, target: Floats, weight: Floats, loss: Loss, penalty: Floats | float = 0.0
+) -> tuple[Floats, Floats, bool]:
+    """Minimise ``sum_i weight_i loss_i + point' penalty point / 2`` from zero, by Newton's method.
+
+    Returns
+    -------
+    point (r,), information (r, r) there, and whether the steps died out
+    """
+    quadratic = np.zeros((design.shape[1],) * 2) + penalty
+
+    def objective(at: Floats) -> float:
+        return float(weight @ loss.value(target, design @ at) + 0.5 * at @ quadratic @ at)
+
+    def information(of: Floats) -> Floats:
+        bend = weight * loss.curvature(target, of)
+        return np.asarray((design * bend[:, None]).T @ design + quadratic)
+
+    point, score, settled = np.zeros(design.shape[1]), np.zeros(len(design)), False
+    for _ in range(_MAX_ITER):
+        slope = design.T @ (weight * loss.gradient(target, score)) + quadratic @ point
+        step = _shorten(objective, point, -solve_positive(information(score), slope))
+        point = point + step
+        before, score = score, design @ point
+        settled = bool(np.abs(score - before).max() <= _TOLERANCE * (1.0 + np.abs(score).max()))
+        if settled:
+            break
+    return point, information(score), settled
+
+
+def _shorten(objective: Callable[[Floats], float], point: Floats, step: Floats) -> Floats:
+    """The step, halved until it does not raise the objective beyond rounding."""
+    start = objective(point)
+    for _ in range(_MAX_ITER):
+        if objective(point + step) <= start + 1e-12 * abs(start):
+            break
+        step = 0.5 * step
+    return step
+
+
+def _dispersion(
+    score: Floats, target: Floats, weight: Floats, loss: Loss, rank: int
+) -> tuple[float, float]:
+    """Degrees of freedom and variance of the response about the equation; (inf, 1) if known."""
+    if not isinstance(loss, SquaredError):
+        return np.inf, 1.0
+    freedom = float(weight.sum()) - rank
+    if freedom <= 1e-9 * rank:
+        return freedom, np.nan
+    return freedom, float(weight @ np.square(target - score)) / freedom
+
+
+# ------------------------------------------------------------------ Wald's tests
+
+
+def wald_ratio(coefficients: Floats, errors: Floats) -> Floats:
+    """Coefficients over their standard errors; NaN without one, infinite for an error of zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(coefficients / errors)
+
+
+def wald_p_values(ratio: Floats, freedom: Floats) -> Floats:
+    """Two-sided p values: Student's t with finite degrees of freedom, else normal."""
+    tail = -np.abs(ratio)
+    student = special.stdtr(np.where(freedom > 0, freedom, np.nan), tail)
+    return np.asarray(2.0 * np.where(np.isinf(freedom), special.ndtr(tail), student))
+
+
+def wald_quantile(level: float, freedom: Floats) -> Floats:
+    """How many standard errors reach to a level of the distribution."""
+    known = np.isinf(freedom) | ~(freedom > 0)
+    student = special.stdtrit(np.where(known, 1.0, freedom), level)
+    return np.asarray(np.where(known, special.ndtri(level), student))

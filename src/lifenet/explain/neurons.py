@@ -1,0 +1,398 @@
+"""The inner layer: which neurons matter, which columns speak through them, where they bend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lifenet._extras import require
+from lifenet.explain._sample import Sample
+from lifenet.network import ReluNetwork
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+    import pandas as pd
+
+    from lifenet._typing import Bools, Floats, Integers
+    from lifenet.network import PiecewiseLinear
+    from lifenet.schema import FeatureSchema
+
+__all__ = [
+    "Boundary",
+    "FeatureImportance",
+    "NeuronContributions",
+    "NeuronImportance",
+    "column_limits",
+    "feature_importance",
+    "nearest_boundaries",
+    "neuron_contributions",
+    "neuron_importance",
+]
+
+#: Numbers in a block of rows times neurons: about 1 MB, which stays in the cache.
+_BLOCK = 2**17
+#: A standard deviation below this share of what was summed up for it is rounding.
+_ROUNDING = 1e-12
+#: Hyperplanes closer than this, in standard deviations, are one.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class NeuronImportance:
+    """How much of the score's variation each neuron carries (section 4.1 of the paper).
+
+    Attributes
+    ----------
+    importance : ndarray of shape (n_neurons,)
+        ``std(beta_k relu(b_k + x'w_k)) / std(f)``, in the order of the network. All zero where
+        the score is the same in every row.
+    active : ndarray of shape (n_neurons,)
+        Share of the rows in which the neuron is active.
+    linear : float
+        The same measure for the network's linear part, ``std(linear'x) / std(f)``.
+    """
+
+    importance: Floats
+    active: Floats
+    linear: float
+
+    @property
+    def order(self) -> Integers:
+        """Neurons from the most to the least important."""
+        return np.argsort(-self.importance, kind="stable")
+
+    def n_above(self, share: float = 0.02) -> int:
+        """How many neurons exceed a share of the largest importance."""
+        return int(np.sum(self.importance > share * self.importance.max(initial=0.0)))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a neuron, the most important first.
+
+        Columns: neuron, importance, share_of_largest, active.
+        """
+        pandas: Any = require("pandas", extra="data", purpose="A frame of neuron importance")
+        largest = self.importance.max(initial=0.0) or 1.0
+        order = self.order
+        frame: pd.DataFrame = pandas.DataFrame(
+            {
+                "neuron": order,
+                "importance": self.importance[order],
+                "share_of_largest": self.importance[order] / largest,
+                "active": self.active[order],
+            }
+        )
+        return frame
+
+
+@dataclass(frozen=True, eq=False)
+class NeuronContributions:
+    """How each column speaks through each neuron (section 4.1 of the paper).
+
+    The printed measure, ``w_k beta_k std(relu) / std(f)``, changes when a neuron is rescaled; here
+    ``w_k`` has unit norm on standardised columns. A neuron's contributions then have its
+    importance as their Euclidean norm, and the sign of the slope.
+
+    Attributes
+    ----------
+    contribution : ndarray of shape (n_neurons, n_columns)
+    linear : ndarray of shape (n_columns,)
+        The same for the linear part, as for a neuron that is active everywhere.
+    schema : names and groups of the columns
+    """
+
+    contribution: Floats
+    linear: Floats
+    schema: FeatureSchema
+
+    @property
+    def importance(self) -> Floats:
+        """Importance of each neuron as far as its columns vary, (n_neurons,)."""
+        return np.asarray(np.linalg.norm(self.contribution, axis=1))
+
+    @property
+    def order(self) -> Integers:
+        """Neurons from the most to the least important."""
+        return np.argsort(-self.importance, kind="stable")
+
+    @property
+    def has_linear(self) -> bool:
+        """Whether the network has a linear part that matters."""
+        return bool(self.linear.any())
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a neuron, the most important first, one column a column.
+
+        The linear part, where there is one, is the last row.
+        """
+        pandas: Any = require("pandas", extra="data", purpose="A frame of neuron contributions")
+        order = self.order
+        values, labels = self.contribution[order], [f"neuron {k}" for k in order]
+        if self.has_linear:
+            values, labels = np.vstack([values, self.linear]), [*labels, "linear part"]
+        frame: pd.DataFrame = pandas.DataFrame(values, index=labels, columns=self.schema.names)
+        return frame
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureImportance:
+    """How much each feature speaks through the neurons.
+
+    Attributes
+    ----------
+    features : names; the dummies of one category are one feature
+    importance : ndarray of shape (n_features,), with sum 1, or all zero for a constant score
+    """
+
+    features: tuple[str, ...]
+    importance: Floats
+
+    @property
+    def order(self) -> Integers:
+        """Features from the most to the least important."""
+        return np.argsort(-self.importance, kind="stable")
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a feature, the most important first. Columns: feature, importance."""
+        pandas: Any = require("pandas", extra="data", purpose="A frame of feature importance")
+        order = self.order
+        frame: pd.DataFrame = pandas.DataFrame(
+            {
+                "feature": [self.features[place] for place in order],
+                "importance": self.importance[order],
+            }
+        )
+        return frame
+
+
+def neuron_importance(
+    network: PiecewiseLinear,
+    X: Any,
+    *,
+    schema: FeatureSchema | Sequence[str] | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    output: int | None = None,
+) -> NeuronImportance:
+    """Importance of each neuron, ``std(beta_k relu(b_k + x'w_k)) / std(f)``.
+
+    Parameters
+    ----------
+    network : ReluNetwork
+    X : array-like or data frame of shape (n_samples, n_columns)
+        Rows over which the standard deviations are taken.
+    schema : FeatureSchema, names of the columns, or None
+    sample_weight : array-like of shape (n_samples,) or None
+    output : int or None
+        Which score; None where there is only one.
+    """
+    sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
+    spread = _spread_of(sample)
+    return NeuronImportance(np.abs(spread.neurons), spread.active, spread.linear)
+
+
+def neuron_contributions(
+    network: PiecewiseLinear,
+    X: Any,
+    *,
+    schema: FeatureSchema | Sequence[str] | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    output: int | None = None,
+) -> NeuronContributions:
+    """Contribution of each column to each neuron; parameters as in `neuron_importance`."""
+    sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
+    inner, spread, scale = neurons_of(network), _spread_of(sample), sample.spread
+    directions = _unit_rows(inner.weights * scale)
+    straight = _unit_rows(inner.linear[None, :, sample.output] * scale)[0]
+    return NeuronContributions(
+        spread.neurons[:, None] * directions, spread.linear * straight, sample.schema
+    )
+
+
+def feature_importance(
+    network: PiecewiseLinear,
+    X: Any,
+    *,
+    schema: FeatureSchema | Sequence[str] | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    output: int | None = None,
+) -> FeatureImportance:
+    """Share of each feature in the contributions of all neurons and of the linear part.
+
+    In each neuron a feature counts by the Euclidean norm of its columns' contributions (for one
+    column, the absolute value); these are summed over the neurons. Parameters as in
+    `neuron_importance`.
+    """
+    found = neuron_contributions(
+        network, X, schema=schema, sample_weight=sample_weight, output=output
+    )
+    every = np.vstack([found.contribution, found.linear])
+    sizes = [np.linalg.norm(every[:, columns], axis=1).sum() for _, columns in found.schema.groups]
+    names = tuple(name for name, _ in found.schema.groups)
+    return FeatureImportance(names, np.asarray(sizes) / (sum(sizes) or 1.0))
+
+
+def neurons_of(network: PiecewiseLinear) -> ReluNetwork:
+    """The network, if it is one whose neurons can be looked at."""
+    if isinstance(network, ReluNetwork):
+        return network
+    raise TypeError(
+        f"Neurons are read from a ReluNetwork; this is a {type(network).__name__}. Explanations "
+        "of regions, effects and single rows read any piecewise linear network."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """Standard deviations of the parts of the score, as shares of that of the score."""
+
+    neurons: Floats  # (n_neurons,), with the sign of beta
+    linear: float
+    active: Floats  # (n_neurons,)
+
+
+def _spread_of(sample: Sample) -> _Spread:
+    """Read the rows once, in blocks; the moments of the blocks are joined as Chan et al. do."""
+    network = neurons_of(sample.network)
+    m = network.n_neurons
+    total, mean, squares = 0.0, np.zeros(m + 2), np.zeros(m + 2)
+    active = np.zeros(m)
+    for values, weight in _blocks_of_parts(network, sample):
+        added = weight.sum()
+        center = weight @ values / added
+        active += weight @ (values[:, :m] > 0)
+        apart = center - mean
+        np.subtract(values, center, out=values)
+        squares += weight @ np.square(values, out=values)
+        squares += np.square(apart) * (added * total / (total + added))
+        total += added
+        mean += apart * (added / total)
+    deviation = np.sqrt(squares)
+    deviation[np.abs(mean) * _ROUNDING >= deviation] = 0.0
+    beta = network.beta[:, sample.output].astype(np.float64)
+    size = np.abs(beta) @ (deviation + np.abs(mean))[:m] + (deviation + np.abs(mean))[m]
+    whole = deviation[m + 1] if deviation[m + 1] > _ROUNDING * size else np.inf
+    return _Spread(
+        beta * deviation[:m] / whole, float(deviation[m] / whole), np.minimum(active, 1.0)
+    )
+
+
+def _blocks_of_parts(network: ReluNetwork, sample: Sample) -> Iterator[tuple[Floats, Floats]]:
+    """Outputs of the neurons, linear part and score of some rows, and the weight of each row."""
+    m, output = network.n_neurons, sample.output
+    length = max(1, _BLOCK // (m + 2))
+    for start in range(0, len(sample.X), length):
+        rows = sample.X[start : start + length]
+        hidden, straight = network.hidden(rows), rows @ network.linear[:, output]
+        # The intercept shifts every row's score alike.
+        score = straight + hidden @ network.beta[:, output]
+        values = np.empty((len(rows), m + 2))
+        values[:, :m], values[:, m], values[:, m + 1] = hidden, straight, score
+        yield values, sample.weight[start : start + length]
+
+
+def _unit_rows(vectors: Floats) -> Floats:
+    """Rows of norm 1; rows of zeros stay."""
+    largest = np.abs(vectors).max(axis=1, initial=0.0, keepdims=True)
+    scaled = vectors / np.where(largest > 0, largest, 1.0)  # so that no square underflows
+    norm = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.asarray(scaled / np.where(norm > 0, norm, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Boundary:
+    """A hyperplane on which neurons bend, seen from one row.
+
+    Attributes
+    ----------
+    neurons : the neurons that bend on it, one unless several share it
+    distance : float
+        From the row to it, in standard deviations of the columns.
+    change : ndarray of shape (n_columns,)
+        The smallest change, by that measure, that brings the row onto it, in the user's units.
+    slopes : ndarray of shape (n_columns,)
+        Slopes of the equation just beyond, at the place where the change leads.
+    adjacent : bool
+        Whether no other neuron switches on the way: the boundary is then one of the row's own
+        region, and `slopes` are those of the neighbour behind it.
+    """
+
+    neurons: tuple[int, ...]
+    distance: float
+    change: Floats
+    slopes: Floats
+    adjacent: bool
+
+
+def nearest_boundaries(
+    network: ReluNetwork, x: Floats, scale: Floats, output: int, n_boundaries: int
+) -> tuple[Boundary, ...]:
+    """Boundaries nearest to a row, the nearest first; that one is always adjacent.
+
+    With ``z_k = b_k + x'w_k``, the distance is ``|z_k| / ||w_k * scale||``. Neurons that the
+    output does not count (``beta_k = 0``), and those that no column with a positive scale reaches,
+    bound nothing.
+
+    Parameters
+    ----------
+    x : (n_columns,)
+    scale : (n_columns,), standard deviations of the columns; zero where one cannot change
+    """
+    norm = np.linalg.norm(network.weights * scale, axis=1)
+    counted = np.flatnonzero((network.beta[:, output] != 0) & (norm > 0))
+    part, norm = network.select(counted), norm[counted]
+    z = part.preactivations(x[None])[0]
+    side = np.where(z > 0, -1.0, 1.0)[:, None]  # the sign that z must take
+    with np.errstate(over="ignore"):
+        distance = np.abs(z) / norm
+    towards = side * part.weights * scale / norm[:, None]  # unit vectors on standardised columns
+    bend = side * part.weights * part.beta[:, [output]]
+    here = network.gradient(x[None])[0, :, output]
+    found: list[Boundary] = []
+    left = np.isfinite(distance)
+    while left.any() and len(found) < n_boundaries:
+        nearest = int(np.argmin(np.where(left, distance, np.inf)))
+        shared, crossed = _switched(distance, towards, nearest)
+        left &= ~shared
+        found.append(
+            Boundary(
+                neurons=tuple(counted[shared].tolist()),
+                distance=float(distance[nearest]),
+                change=distance[nearest] * towards[nearest] * scale,
+                slopes=here + bend[shared | crossed].sum(axis=0),
+                adjacent=not crossed.any(),
+            )
+        )
+    return tuple(found)
+
+
+def _switched(distance: Floats, towards: Floats, nearest: int) -> tuple[Bools, Bools]:
+    """Neurons that share the hyperplane of one, and others switched on the way to it."""
+    length = distance[nearest]
+    slack = _SAME * (1.0 + length)
+    parallel = np.abs(towards - towards[nearest]).max(axis=1) <= _SAME
+    shared = parallel & (np.abs(distance - length) <= slack)
+    crossed = distance - length * (towards @ towards[nearest]) < -slack
+    return shared, crossed & ~shared
+
+
+def column_limits(network: ReluNetwork, x: Floats, output: int) -> Floats:
+    """Between which values of each column, the others held, a row's equation holds.
+
+    Returns
+    -------
+    (n_columns, 2), the lowest and the highest value; infinite where no neuron bends that way
+    """
+    part = network.select(network.beta[:, output] != 0)
+    z = part.preactivations(x[None])[0].astype(np.float64)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        step = np.abs(z)[:, None] / np.abs(part.weights.astype(np.float64))
+    # Which way the column must go to switch the neuron: 0 where it has no say.
+    way = np.sign(part.weights) * np.where(z > 0, -1.0, 1.0)[:, None]
+    limits = [
+        np.where(way == side, step, np.inf).min(axis=0, initial=np.inf) * side
+        for side in (-1.0, 1.0)
+    ]
+    return np.asarray(x[:, None] + np.stack(limits, axis=1))

@@ -1,0 +1,271 @@
+"""The sign of each column's slope over the data, and whether it is the one expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lifenet._extras import require
+from lifenet.explain._sample import Sample
+from lifenet.explain.regions import equations_of, evenly_spaced
+from lifenet.kernels.quantiles import weighted_quantiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+    import pandas as pd
+
+    from lifenet._typing import Bools, Floats, Integers
+    from lifenet.network import PiecewiseLinear
+    from lifenet.schema import FeatureSchema
+
+__all__ = ["CoefficientSigns", "SignCheck", "coefficient_signs"]
+
+#: Shares of the rows whose slopes lie below the quantiles that are given.
+_LEVELS = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+_KEPT_ROWS, _WORST_ROWS = 5_000, 10
+_NOT_ASKED: dict[str, Any] = {"expected": 0, "against": np.nan, "agrees": None}
+_KINDS = {"expected": int, "against": float, "agrees": object}
+
+
+@dataclass(frozen=True, eq=False)
+class SignCheck:
+    """One column's slopes against the sign that the user expects.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    expected : int
+        +1 or -1.
+    against : float
+        Share of the rows whose standardised slope has the other sign and is larger than the size
+        that counts as near zero.
+    agrees : bool
+        Whether that share is at most ``1 - agreement``.
+    rows : ndarray of shape (n_worst,)
+        Rows that are furthest against it, the worst first, as places in the table given; at most
+        ten.
+    slopes : ndarray of shape (n_worst,)
+        Their slopes.
+    """
+
+    name: str
+    expected: int
+    against: float
+    agrees: bool
+    rows: Integers
+    slopes: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CoefficientSigns:
+    """How the slope of each column is distributed over the rows, and a verdict on its sign.
+
+    Attributes
+    ----------
+    schema : FeatureSchema
+        Names and groups of the columns.
+    mean, deviation : ndarray of shape (n_columns,)
+        Mean and standard deviation of the slope.
+    levels : tuple of float
+    quantiles : ndarray of shape (n_columns, n_levels)
+        The slope that a share `levels` of the rows does not exceed.
+    spread : ndarray of shape (n_columns,)
+        Standard deviation of the column itself.
+    size : ndarray of shape (n_columns,)
+        Mean absolute slope times `spread`: the change of the score over one standard deviation.
+    positive : ndarray of shape (n_columns,)
+        Share of the slope's mass that is positive, ``E max(slope, 0) / E |slope|``; NaN where the
+        slope is zero everywhere.
+    verdict : tuple of str
+        "positive", "negative", "changing sign" or "near zero"; see `coefficient_signs`.
+    near_zero, agreement : float
+        As given.
+    checks : tuple of SignCheck
+        One for each column whose sign was expected, in the order given.
+    rows : ndarray of shape (n_kept,)
+        At most 5,000 rows, evenly spaced, as places in the table given.
+    slopes : ndarray of shape (n_kept, n_columns)
+        Slopes of those rows, to draw their distribution.
+    weight : ndarray of shape (n_kept,)
+        Their weights.
+    """
+
+    schema: FeatureSchema
+    mean: Floats
+    deviation: Floats
+    levels: tuple[float, ...]
+    quantiles: Floats
+    spread: Floats
+    size: Floats
+    positive: Floats
+    verdict: tuple[str, ...]
+    near_zero: float
+    agreement: float
+    checks: tuple[SignCheck, ...]
+    rows: Integers
+    slopes: Floats
+    weight: Floats
+
+    @property
+    def violations(self) -> tuple[SignCheck, ...]:
+        """The checks that fail, with the worst rows of each."""
+        return tuple(check for check in self.checks if not check.agrees)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a column of the data.
+
+        Columns: feature (the group of the column), mean, deviation, a quantile a level ("q5"),
+        spread, size, positive, verdict; and where signs were expected, expected (0 for none),
+        against and agrees (None where not asked).
+        """
+        pandas: Any = require("pandas", extra="data", purpose="The table of signs")
+        feature = {column: name for name, columns in self.schema.groups for column in columns}
+        table: dict[str, Any] = {
+            "feature": [feature[column] for column in range(self.schema.n_features)],
+            "mean": self.mean,
+            "deviation": self.deviation,
+        }
+        for place, level in enumerate(self.levels):
+            table[f"q{100 * level:g}"] = self.quantiles[:, place]
+        table |= {"spread": self.spread, "size": self.size, "positive": self.positive}
+        table["verdict"] = list(self.verdict)
+        frame: pd.DataFrame = pandas.DataFrame(table, index=list(self.schema.names))
+        asked = {check.name: check for check in self.checks}
+        for part, without in _NOT_ASKED.items() if asked else ():
+            found = [getattr(asked.get(name), part, without) for name in self.schema.names]
+            frame[part] = pandas.Series(found, frame.index, dtype=_KINDS[part])
+        return frame.rename_axis("column")
+
+
+def coefficient_signs(
+    network: PiecewiseLinear,
+    X: Any,
+    *,
+    expected: Mapping[str, int] | None = None,
+    near_zero: float = 0.05,
+    agreement: float = 0.95,
+    schema: FeatureSchema | Sequence[str] | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    output: int | None = None,
+) -> CoefficientSigns:
+    """Which of the paper's three scenarios (section 4.2) the slopes of each column follow.
+
+    A column's size is its mean absolute slope times its standard deviation. The verdict is
+
+    - "near zero" (scenario 3) where the size is at most `near_zero` times the largest size of any
+      column: it hardly moves the score;
+    - "positive" or "negative" (scenario 1) where at least a share `agreement` of the slope's mass,
+      the sum of its absolute values over the rows, has that sign;
+    - "changing sign" (scenario 2) otherwise: the column has a nonlinear effect of its own, or
+      interacts with others.
+
+    Parameters
+    ----------
+    network : PiecewiseLinear
+    X : array-like or data frame of shape (n_samples, n_columns)
+    expected : mapping from column names to +1 or -1, or None, default=None
+        Signs to be checked, such as ``{"age": +1}``. A row speaks against one if its slope has the
+        other sign and, times the column's standard deviation, is larger than `near_zero` times the
+        largest size. The column agrees if such rows are at most a share ``1 - agreement``.
+    near_zero : float, default=0.05
+        From 0 to below 1.
+    agreement : float, default=0.95
+        Above 0.5, at most 1.
+    schema : FeatureSchema, names of the columns, or None, default=None
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+    output : int or None, default=None
+        Which score; None where there is only one.
+
+    Returns
+    -------
+    CoefficientSigns
+    """
+    if not 0 <= near_zero < 1:
+        raise ValueError(f"near_zero must be from 0 to below 1; it is {near_zero}.")
+    if not 0.5 < agreement <= 1:
+        raise ValueError(f"agreement must be above 0.5 and at most 1; it is {agreement}.")
+    sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
+    wanted = _check_expected(expected, sample.schema)
+    slopes, _ = equations_of(network, sample.X, sample.output)
+    spread, mass = sample.spread, sample.mean(np.abs(slopes))
+    size = mass * spread
+    positive = np.full(len(mass), np.nan)
+    np.divide(sample.mean(np.maximum(slopes, 0)), mass, out=positive, where=mass > 0)
+    floor = near_zero * float(size.max())
+    kept = evenly_spaced(len(slopes), _KEPT_ROWS)
+    return CoefficientSigns(
+        schema=sample.schema,
+        mean=sample.mean(slopes),
+        deviation=sample.deviation(slopes),
+        levels=_LEVELS,
+        quantiles=np.array(
+            [weighted_quantiles(slope, sample.weight, np.array(_LEVELS)) for slope in slopes.T]
+        ),
+        spread=spread,
+        size=size,
+        positive=positive,
+        verdict=tuple(_verdicts(size <= floor, positive, agreement)),
+        near_zero=near_zero,
+        agreement=agreement,
+        checks=tuple(
+            _check_sign(sample, column, sign, slopes[:, column], floor, agreement)
+            for column, sign in wanted.items()
+        ),
+        rows=sample.rows[kept],
+        slopes=slopes[kept],
+        weight=sample.weight[kept],
+    )
+
+
+def _verdicts(small: Bools, positive: Floats, agreement: float) -> Iterator[str]:
+    for near_zero, share in zip(small, positive, strict=True):
+        if near_zero:
+            yield "near zero"
+        elif share >= agreement:
+            yield "positive"
+        else:
+            yield "negative" if share <= 1 - agreement else "changing sign"
+
+
+def _check_expected(expected: Mapping[str, int] | None, schema: FeatureSchema) -> dict[int, int]:
+    """Expected signs by the number of the column."""
+    if expected is None:
+        return {}
+    if not isinstance(expected, Mapping):
+        raise TypeError(
+            f"expected must map names to +1 or -1, such as {{'age': +1}}; it is {expected!r}."
+        )
+    groups = dict(schema.groups)
+    signs: dict[int, int] = {}
+    for name, sign in expected.items():
+        if name not in schema.names:
+            columns = [schema.names[column] for column in groups.get(name, ())]
+            known = f"name its columns {columns}" if columns else f"known are {list(schema.names)}"
+            raise ValueError(f"expected names {name!r}, which is not a column of X: {known}.")
+        if sign not in (1, -1):
+            raise ValueError(f"expected[{name!r}] must be +1 or -1; it is {sign!r}.")
+        signs[schema.names.index(name)] = int(sign)
+    return signs
+
+
+def _check_sign(
+    sample: Sample, column: int, sign: int, slopes: Floats, floor: float, agreement: float
+) -> SignCheck:
+    opposed = -sign * slopes * sample.spread[column]
+    bad = np.flatnonzero(opposed > floor)
+    worst = bad[np.argsort(-opposed[bad], kind="stable")[:_WORST_ROWS]]
+    against = float(sample.weight[bad].sum())
+    return SignCheck(
+        name=sample.names[column],
+        expected=sign,
+        against=against,
+        agrees=against <= 1 - agreement + 1e-12,
+        rows=sample.rows[worst],
+        slopes=slopes[worst],
+    )

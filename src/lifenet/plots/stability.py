@@ -1,0 +1,159 @@
+"""How much readings move from network to network, as bands and whiskers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lifenet.explain.stability import stability
+from lifenet.plots._display import ResultDisplay, read_estimator
+from lifenet.plots._style import BLUE, GREY, INK, fold, make_axes, make_panels, tidy
+from lifenet.plots.effects import draw_band, draw_curve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Self
+
+    from lifenet._typing import Floats
+    from lifenet.explain.stability import Stability
+
+__all__ = ["StabilityDisplay"]
+
+KINDS = ("effects", "importance", "interactions")
+
+
+class StabilityDisplay(ResultDisplay):
+    """Effects with bands, or importance or interactions with whiskers, over several networks.
+
+    Parameters
+    ----------
+    result : Stability
+    """
+
+    result: Stability
+    axes_: list[Any]
+    _explain = staticmethod(stability)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Iterable[Any], *args: Any, ax: Any = None, **options: Any
+    ) -> Self:
+        """Compare several fitted models of the same columns, and draw.
+
+        Parameters
+        ----------
+        estimator : iterable of fitted models
+        *args, ax, **options : as in `from_network`
+        """
+        read = [read_estimator(one) for one in estimator]
+        schema = next((known for _, known in read if known is not None), None)
+        if schema is not None:
+            options.setdefault("schema", schema)
+        return cls.from_network([network for network, _ in read], *args, ax=ax, **options)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        kind: str = "effects",
+        level: float = 0.9,
+        max_features: int = 12,
+    ) -> Self:
+        """Draw one of the three views.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+        kind : {"effects", "importance", "interactions"}, default="effects"
+        level : float, default=0.9
+            Share of the networks that a band holds at each value.
+        max_features : int, default=12
+            Most features, or pairs; the title says how many are left out.
+
+        Returns
+        -------
+        self
+        """
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}; it is {kind!r}.")
+        if not 0 < level <= 1:
+            raise ValueError(f"level must be above 0 and at most 1; it is {level}.")
+        if kind == "effects":
+            return self._plot_effects(ax, level, max_features)
+        return self._plot_whiskers(ax, kind, max_features)
+
+    def _plot_effects(self, ax: Any, level: float, max_features: int) -> Self:
+        result = self.result
+        order = np.argsort(-result.strength.mean(axis=0), kind="stable")[:max_features]
+        n_columns = min(4, len(order))
+        n_rows = -(-len(order) // n_columns)
+        figure, grid = make_panels(ax, n_rows, n_columns, (2.6, 2.2), hspace=0.6, wspace=0.35)
+        bands = [result.band(result.features[place], level) for place in order]
+        low = min(float(one[1].min()) for one in bands)
+        high = max(float(one[2].max()) for one in bands)
+        room = 0.08 * (high - low) or 1.0
+        self.figure_, self.axes_ = figure, []
+        for number, (curve, lower, upper) in enumerate(bands):
+            panel = figure.add_subplot(grid[divmod(number, n_columns)])
+            draw_curve(panel, curve, BLUE)
+            if curve.labels is None:
+                draw_band(panel, curve.values, lower, upper, BLUE)
+            else:
+                middle = (lower + upper) / 2
+                errors = (upper - lower) / 2
+                panel.errorbar(curve.values, middle, errors, fmt="none", ecolor=INK, capsize=2)
+            panel.set_ylim(low - 2 * room, high + room)
+            panel.set_title(fold([curve.feature], 30)[0])
+            tidy(panel)
+            self.axes_.append(panel)
+        self.ax_ = self.axes_[0] if ax is None else ax
+        title = (
+            f"Accumulated local effect, mean and {level:.0%} band of {result.n_networks} networks"
+        )
+        self._title(ax, title + _left_out(len(result.features) - len(order), "weaker features"))
+        return self
+
+    def _title(self, ax: Any, title: str) -> None:
+        if ax is None:
+            self.figure_.suptitle(title, fontsize=10, color=INK)
+        else:
+            ax.set_title(title, fontsize=10, color=INK, pad=18)
+
+    def _plot_whiskers(self, ax: Any, kind: str, most: int) -> Self:
+        names, figures = self._figures(kind)
+        order = np.argsort(-figures.mean(axis=0), kind="stable")[:most]
+        self.figure_, self.ax_ = make_axes(ax, (5.4, 0.7 + 0.26 * len(order)))
+        self.axes_ = [self.ax_]
+        places = np.arange(len(order))[::-1]
+        chosen = figures[:, order]
+        self.ax_.hlines(places, chosen.min(axis=0), chosen.max(axis=0), color=GREY, lw=1)
+        for one in chosen:
+            self.ax_.plot(one, places, "o", ms=3, color=BLUE, alpha=0.45, mew=0)
+        self.ax_.plot(chosen.mean(axis=0), places, "|", ms=11, mew=2, color=BLUE)
+        self.ax_.set_yticks(places, fold([names[place] for place in order], 34))
+        self.ax_.set_ylim(-0.7, len(order) - 0.3)
+        self.ax_.set_xlim(left=0)
+        unit = "share of all" if kind == "importance" else "strength, in units of the score"
+        self.ax_.set_xlabel(unit)
+        what = "Importance of features" if kind == "importance" else "Interactions of pairs"
+        left_out = _left_out(len(names) - len(order), "not shown")
+        agreement = self.result.agreement()[kind]
+        self.ax_.set_title(
+            f"{what} in {self.result.n_networks} networks; ranks agree to {agreement:.2f}{left_out}"
+        )
+        tidy(self.ax_)
+        return self
+
+    def _figures(self, kind: str) -> tuple[list[str], Floats]:
+        """Names, and the figures of each network, (n_networks, n_names)."""
+        features = self.result.features
+        if kind == "importance":
+            return list(features), self.result.importance
+        one, other = np.triu_indices(len(features), 1)
+        names = [f"{features[a]} x {features[b]}" for a, b in zip(one, other, strict=True)]
+        return names, self.result.interactions[:, one, other]
+
+
+def _left_out(number: int, words: str) -> str:
+    return f" ({number} {words})" if number > 0 else ""

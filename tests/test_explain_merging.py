@@ -1,0 +1,406 @@
+"""Merged regions: planted pieces are found again, and Wald errors against other formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+from lifenet import LLARegressor, datasets
+from lifenet.explain._glm import fit_equation
+from lifenet.explain.merging import merge_regions
+from lifenet.explain.regions import local_regions
+from lifenet.losses import Logistic, SquaredError
+from lifenet.network import ReluNetwork
+from lifenet.schema import FeatureSchema
+from strategies import equivalents
+
+# The equation of one region.
+
+
+def table(n=80, p=3, seed=0):
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n, p)) @ generator.normal(size=(p, p)) + [5.0, -2.0, 100.0][:p]
+    return X, generator
+
+
+def test_least_squares_of_one_column_is_that_of_scipy():
+    X, generator = table(p=1)
+    y = 2 * X[:, 0] + generator.normal(size=80)
+    found, truth = fit_equation(X, y, np.ones(80), SquaredError()), stats.linregress(X[:, 0], y)
+    np.testing.assert_allclose(found.coefficients, [truth.intercept, truth.slope])
+    np.testing.assert_allclose(found.errors, [truth.intercept_stderr, truth.stderr])
+    assert found.freedom == 78
+
+
+def test_least_squares_of_several_columns_is_the_textbooks():
+    X, generator = table()
+    y = X @ [1.0, 0.0, -0.5] + generator.normal(size=80)
+    found = fit_equation(X, y, np.ones(80), SquaredError())
+    design = np.column_stack([np.ones(80), X])
+    beta = np.linalg.lstsq(design, y)[0]
+    variance = np.sum((y - design @ beta) ** 2) / 76 * np.linalg.inv(design.T @ design)
+    np.testing.assert_allclose(found.coefficients, beta, rtol=1e-9)
+    np.testing.assert_allclose(found.errors, np.sqrt(np.diag(variance)), rtol=1e-7)
+
+
+def test_logistic_errors_are_those_of_the_curvature_at_the_optimum():
+    X, generator = table()
+    y = (X @ [1.0, 0.0, 0.5] - 55 + generator.logistic(size=80) > 0).astype(float)
+    found = fit_equation(X, y, np.ones(80), Logistic())
+    middle, spread = X.mean(axis=0), X.std(axis=0)
+    design = np.column_stack([np.ones(80), (X - middle) / spread])
+
+    def loss(beta):
+        score = design @ beta
+        return np.sum(np.logaddexp(0, score) - y * score)
+
+    best = optimize.minimize(loss, np.zeros(4), method="BFGS", options={"gtol": 1e-7}).x
+    step = 1e-3
+    corners = step * np.eye(4)
+    hessian = [
+        [
+            (loss(best + a + b) - loss(best + a - b) - loss(best - a + b) + loss(best - a - b))
+            / (4 * step**2)
+            for a in corners
+        ]
+        for b in corners
+    ]
+    errors = np.sqrt(np.diag(np.linalg.inv(hessian)))
+    np.testing.assert_allclose(found.coefficients[1:], best[1:] / spread, rtol=1e-4)
+    np.testing.assert_allclose(found.errors[1:], errors[1:] / spread, rtol=1e-4)
+    back = np.append(1.0, -middle / spread)
+    assert found.coefficients[0] == pytest.approx(back @ best, rel=1e-4)
+    variance = back @ np.linalg.inv(hessian) @ back
+    assert found.errors[0] == pytest.approx(np.sqrt(variance), rel=1e-4)
+    assert found.freedom == np.inf
+
+
+@pytest.mark.parametrize("loss", [SquaredError(), Logistic()])
+def test_a_weight_is_so_many_rows(loss):
+    X, generator = table()
+    y = (generator.normal(size=80) > 0).astype(float)
+    weight = generator.integers(1, 4, size=80)
+    one = fit_equation(X, y, weight.astype(float), loss)
+    two = fit_equation(
+        np.repeat(X, weight, axis=0), np.repeat(y, weight), np.ones(weight.sum()), loss
+    )
+    np.testing.assert_allclose(one.coefficients, two.coefficients, rtol=1e-8)
+    np.testing.assert_allclose(one.errors, two.errors, rtol=1e-8)
+    assert one.freedom == two.freedom
+
+
+@pytest.mark.parametrize("loss", [SquaredError(), Logistic()])
+def test_what_the_rows_do_not_tell_apart_has_no_error(loss):
+    X, generator = table()
+    y = (X[:, 0] + generator.normal(size=80) > 5).astype(float)
+    more = np.column_stack([X, X[:, 1], np.full(80, 7.0)])
+    alone = fit_equation(X, y, np.ones(80), loss)
+    found = fit_equation(more, y, np.ones(80), loss)
+    # Columns 1 and 3 (terms 2 and 4) are one; column 4 (term 5) is constant.
+    assert np.isnan(found.errors).tolist() == [False, False, True, False, True, True]
+    kept = [0, 1, 3]
+    np.testing.assert_allclose(found.errors[kept], alone.errors[kept], rtol=1e-7)
+    np.testing.assert_allclose(found.coefficients[kept], alone.coefficients[kept], rtol=1e-7)
+    assert found.coefficients[2] == pytest.approx(alone.coefficients[2] / 2, rel=1e-7)
+    assert found.coefficients[5] == 0
+    assert found.freedom == alone.freedom
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_too_few_rows_give_an_equation_without_errors(n):
+    X, generator = table(n=n)
+    y = generator.normal(size=n)
+    found = fit_equation(X, y, np.ones(n), SquaredError())
+    np.testing.assert_allclose(found.coefficients[0] + X @ found.coefficients[1:], y, atol=1e-8)
+    assert np.isnan(found.errors).all()
+
+
+@pytest.mark.parametrize("cut", [-np.inf, 5.0])
+def test_classes_that_can_be_separated_keep_a_finite_equation_without_errors(cut):
+    X, _ = table()
+    y = (X[:, 0] > cut).astype(float)
+    found = fit_equation(X, y, np.ones(80), Logistic())
+    score = found.coefficients[0] + X @ found.coefficients[1:]
+    assert np.isnan(found.errors).all()
+    assert np.abs(score).max() < 30
+    assert ((score > 0) == (y > 0)).mean() > 0.9
+
+
+# The regions.
+
+
+def valley(n=300, seed=0):
+    """|x0| + x1: two planes that meet at x0 = 0; a third column without a say."""
+    network = ReluNetwork([[1.0, 0, 0], [-1.0, 0, 0]], [0, 0], [1, 1], 3.0, [0, 1.0, 0])
+    generator = np.random.default_rng(seed)
+    return network, generator.normal(size=(n, 3)), generator
+
+
+def many_regions(n=300, q=1, seed=0):
+    generator = np.random.default_rng(seed)
+    network = ReluNetwork(
+        generator.normal(size=(40, 3)),
+        generator.normal(size=40),
+        generator.normal(size=(40, q)) / 6,
+        np.zeros(q),
+    )
+    return network, generator.normal(size=(n, 3)), generator
+
+
+def test_the_planted_pieces_are_found_again():
+    network, X, _ = valley()
+    found = merge_regions(network, X)
+    assert found.n_regions == 2
+    assert found.tried.tolist() == [1, 2]
+    assert found.fidelity == found.refit_fidelity == pytest.approx(1.0)
+    left = int(found.assign([[-1.0, 0.0, 0.0]])[0])
+    np.testing.assert_allclose(found.coefficients[left], [-1, 1, 0], atol=1e-9)
+    np.testing.assert_allclose(found.coefficients[1 - left], [1, 1, 0], atol=1e-9)
+    np.testing.assert_allclose(found.intercept, 3.0)
+    np.testing.assert_array_equal(found.region == left, X[:, 0] <= 0)
+    fresh = np.random.default_rng(1).normal(size=(50, 3))
+    np.testing.assert_allclose(found.score(fresh), network.score(fresh)[:, 0])
+
+
+def test_equations_are_fitted_to_the_response_where_there_is_one():
+    network, X, generator = valley()
+    y = 2 * np.abs(X[:, 0]) + generator.normal(size=300)
+    found = merge_regions(network, X, y)
+    assert (found.target, found.measure) == ("response", "RMSE")
+    for number in range(2):
+        own = found.region == number
+        truth = fit_equation(X[own], y[own], np.ones(own.sum()), SquaredError())
+        np.testing.assert_allclose(found.coefficients[number], truth.coefficients[1:])
+        np.testing.assert_allclose(found.errors[number], truth.errors[1:])
+    ratio = found.coefficients / found.errors
+    np.testing.assert_allclose(found.statistics, ratio)
+    truth = 2 * stats.t.sf(np.abs(ratio), found.freedom[:, None])
+    np.testing.assert_allclose(found.p_values, truth)
+    assert (found.p_values[:, 0] < 1e-12).all()
+    reach = stats.t.ppf(0.95, found.freedom[:, None]) * found.errors
+    np.testing.assert_allclose(found.interval(0.9)[1], found.coefficients + reach)
+    score = found.score(X)
+    assert found.merged_loss == pytest.approx(np.sqrt(np.mean((y - score) ** 2)))
+    residual = y - network.score(X)[:, 0]
+    assert found.network_loss == pytest.approx(np.sqrt(np.mean(residual**2)))
+    gap = np.mean((score - network.score(X)[:, 0]) ** 2) / network.score(X).var()
+    assert found.refit_fidelity == pytest.approx(1 - gap)
+    assert found.fidelity == pytest.approx(1.0)
+    for number in range(2):
+        own = found.region == number
+        assert found.response_mean[number] == pytest.approx(y[own].mean())
+        np.testing.assert_allclose(found.column_means[number], X[own].mean(axis=0))
+
+
+def test_two_classes_are_refitted_by_logistic_regression():
+    network, X, generator = valley()
+    y = (network.score(X)[:, 0] - 4 + generator.logistic(size=300) > 0).astype(int)
+    found = merge_regions(network, X, y)
+    assert found.measure == "log-loss"
+    assert np.isinf(found.freedom).all()
+    np.testing.assert_allclose(found.p_values, 2 * stats.norm.sf(np.abs(found.statistics)))
+    chance = 1 / (1 + np.exp(-found.score(X)))
+    loss = -np.mean(np.log(np.where(y == 1, chance, 1 - chance)))
+    assert found.merged_loss == pytest.approx(loss)
+    assert found.merged_loss < found.network_loss
+    reach = stats.norm.ppf(0.975) * found.errors
+    np.testing.assert_allclose(found.interval()[0], found.coefficients - reach)
+
+
+def test_rows_of_one_activation_region_stay_together():
+    network, X, _ = many_regions()
+    found = merge_regions(network, X, n_regions=5)
+    keys = network.region_keys(X)
+    assert len(set(zip(keys, found.region, strict=True))) == len(set(keys)) == found.n_total
+    np.testing.assert_array_equal(found.assign(X), found.region)
+    assert (np.diff(found.count) <= 0).all()
+    assert found.count.sum() == 300
+    assert found.coverage == pytest.approx(local_regions(network, X).coverage)
+    assert found.coverage < 0.5
+
+
+def test_equations_count_by_their_rows():
+    # Slopes 0, 1 and 2.2: of three equations alone the first two are closest, but few rows have
+    # the third.
+    network = ReluNetwork([[1.0], [1.0]], [0.0, -1.0], [1.0, 1.2], 0.0)
+    X = np.concatenate([np.linspace(-1, -0.1, 99), np.linspace(0.1, 0.9, 99), [1.1, 1.2]])
+    found = merge_regions(network, X[:, None], n_regions=2)
+    assert sorted(found.count) == [99, 101]
+    few = merge_regions(network, X[[0, 98, 99, 197, 198, 199], None], n_regions=2)
+    assert sorted(few.count) == [2, 4]
+    assert few.region[0] == few.region[2]
+
+
+def test_auto_takes_the_fewest_that_reach_the_fidelity_or_the_best():
+    network, X, _ = many_regions()
+    found = merge_regions(network, X, fidelity=0.97)
+    assert found.n_regions == found.tried[-1]
+    assert found.fidelity == found.tried_fidelity[-1] >= 0.97
+    assert (found.tried_fidelity[:-1] < 0.97).all()
+    assert len(found.tried) > 2
+    gap = np.mean((found.score(X) - network.score(X)[:, 0]) ** 2) / network.score(X).var()
+    assert found.fidelity_loss == pytest.approx(gap)
+    few = merge_regions(network, X, fidelity=1.0, max_regions=4)
+    assert few.tried.tolist() == [1, 2, 3, 4]
+    assert few.fidelity == few.tried_fidelity.max() < 0.97
+    fixed = merge_regions(network, X, n_regions=7)
+    assert fixed.tried.tolist() == [7]
+    assert fixed.n_regions == 7
+
+
+def test_a_refit_of_one_region_is_a_linear_model():
+    network, X, generator = many_regions()
+    y = generator.normal(size=300)
+    found = merge_regions(network, X, y, n_regions=1)
+    truth = fit_equation(X, y, np.ones(300), SquaredError())
+    np.testing.assert_allclose(found.coefficients[0], truth.coefficients[1:])
+    assert found.share[0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_integer_weights_are_repeated_rows_and_zero_is_absence(classes):
+    network, X, generator = many_regions()
+    y, weight = generator.normal(size=300), generator.integers(0, 4, size=300)
+    y = (y > 0).astype(float) if classes else y
+    one = merge_regions(network, X, y, sample_weight=weight, n_regions=4)
+    two = merge_regions(network, np.repeat(X, weight, axis=0), np.repeat(y, weight), n_regions=4)
+    np.testing.assert_array_equal(np.repeat(one.region, weight), two.region)
+    assert (one.region[weight == 0] == -1).all()
+    numbers = one.to_frame().select_dtypes("number")
+    np.testing.assert_allclose(numbers, two.to_frame()[numbers.columns], rtol=1e-6)
+    assert one.merged_loss == pytest.approx(two.merged_loss)
+    assert one.coverage == pytest.approx(two.coverage)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.data())
+def test_merging_does_not_depend_on_how_the_network_is_written(data):
+    network, X, _ = many_regions(n=120)
+    other = data.draw(equivalents(network))
+    one, two = (merge_regions(each, X, n_regions=3) for each in (network, other))
+    np.testing.assert_array_equal(one.region, two.region)
+    np.testing.assert_allclose(one.coefficients, two.coefficients, rtol=1e-7, atol=1e-9)
+    assert one.fidelity == pytest.approx(two.fidelity, abs=1e-9)
+
+
+def test_units_change_no_region():
+    network, X, _ = many_regions()
+    unit, zero = np.array([10.0, 0.01, 1.0]), np.array([5.0, -3.0, 100.0])
+    one = merge_regions(network, X, n_regions=4)
+    two = merge_regions(network.fold_scaling(zero, unit), X * unit + zero, n_regions=4)
+    np.testing.assert_array_equal(one.region, two.region)
+    np.testing.assert_allclose(one.coefficients, two.coefficients * unit, rtol=1e-6, atol=1e-9)
+    high = merge_regions(network.fold_scaling(0.0, 1.0, 1e8), X, n_regions=4)
+    np.testing.assert_array_equal(one.region, high.region)
+
+
+@pytest.mark.parametrize("output", [0, 2])
+def test_one_class_of_several_is_merged_by_its_score(output):
+    network, X, generator = many_regions(q=3)
+    found = merge_regions(network, X, output=output, n_regions=12)
+    gap = found.score(X) - network.score(X)[:, output]
+    assert found.fidelity == pytest.approx(1 - gap.var() / network.score(X)[:, output].var())
+    assert found.fidelity > 0.8
+    y = generator.integers(0, 3, size=300)
+    with pytest.raises(ValueError, match="Leave y out"):
+        merge_regions(network, X, y, output=output)
+    assert merge_regions(network, X, y == output, output=output, loss=Logistic()).merged_loss > 0
+
+
+def test_a_network_without_regions_is_one_equation():
+    linear = ReluNetwork(np.zeros((0, 2)), [], np.zeros((0, 1)), 1.0, [2.0, -1.0])
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    found = merge_regions(linear, X, n_regions=5)
+    assert found.n_regions == 1
+    np.testing.assert_allclose(found.coefficients, [[2.0, -1.0]])
+    assert found.fidelity == pytest.approx(1.0)
+    constant = merge_regions(linear.with_readout(linear.beta, 1.0, [0.0, 0.0]), X)
+    assert constant.fidelity == 1.0
+    np.testing.assert_allclose(constant.coefficients, 0, atol=1e-12)
+
+
+def test_tiny_regions_and_constant_columns_do_no_harm():
+    network, X, generator = many_regions(n=30)
+    X[:, 1], X[:, 2] = 4.0, (X[:, 2] > 1.5)
+    found = merge_regions(network, X, generator.normal(size=30), n_regions=12)
+    assert np.isnan(found.errors[:, 1]).all()
+    assert (found.coefficients[:, 1] == 0).all()
+    assert np.isfinite(found.score(X)).all()
+    assert np.isfinite(found.merged_loss)
+    frame = found.to_frame()
+    np.testing.assert_array_equal(frame["p_value"].isna(), frame["standard_error"].isna())
+
+
+def test_long_tables_are_clustered_by_some_of_their_equations(monkeypatch):
+    monkeypatch.setattr("lifenet.explain._clusters._CLUSTERED", 50)
+    network, X, _ = many_regions()
+    found = merge_regions(network, X, n_regions=4)
+    assert found.n_total > 50
+    assert found.count.sum() == 300
+    np.testing.assert_array_equal(found.assign(X), found.region)
+    assert found.fidelity > merge_regions(network, X, n_regions=1).fidelity
+
+
+def test_the_table_has_a_row_for_each_region_and_term():
+    network, X, generator = valley()
+    schema = FeatureSchema.of(X, ["a", "b=1", "b=2"], [("a", (0,)), ("b", (1, 2))])
+    frame = merge_regions(network, X, generator.normal(size=300), schema=schema).to_frame()
+    assert frame["term"].tolist() == ["(intercept)", "a", "b=1", "b=2"] * 2
+    assert frame["region"].tolist() == [0] * 4 + [1] * 4
+    inside = (frame["lower"] < frame["coefficient"]) & (frame["coefficient"] < frame["upper"])
+    assert inside.all()
+    with pytest.raises(ValueError, match="expected \\['a', 'b=1', 'b=2'\\]"):
+        merge_regions(network, X, schema=schema).assign(frame.iloc[:, :3])
+
+
+def test_wald_intervals_cover_the_truth_where_the_regions_are_right():
+    network, X, generator = valley(n=200)
+    covered = []
+    for _ in range(40):
+        y = network.score(X)[:, 0] + generator.normal(size=200)
+        found = merge_regions(network, X, y, n_regions=2)
+        lower, upper = found.interval(0.8)
+        sign = np.where(X[[np.argmax(found.region == k) for k in range(2)], 0] > 0, 1, -1)
+        truth = np.column_stack([sign, [1, 1], [0, 0]])
+        covered.append((lower < truth) & (truth < upper))
+    # 240 intervals of level 0.8: three standard deviations are 0.077.
+    assert np.mean(covered) == pytest.approx(0.8, abs=0.08)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"n_regions": "few"}, 'n_regions must be "auto" or a whole number'),
+        ({"n_regions": 2.5}, "whole number; it is 2.5"),
+        ({"min_rows": 0}, "min_rows must be above 0"),
+        ({"n_regions": 0}, "n_regions must be at least 1"),
+        ({"max_regions": 0}, "max_regions must be at least 1"),
+        ({"fidelity": 1.5}, "fidelity is an R², at most 1"),
+        ({"y": [1.0]}, "y has shape"),
+    ],
+)
+def test_bad_input_is_named(change, words):
+    network, X, _ = valley(n=20)
+    with pytest.raises(ValueError, match=words):
+        merge_regions(network, X, **change)
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+        merge_regions(network, X).interval(95)
+
+
+def test_bike_sharing_is_read_by_few_equations():
+    try:
+        data = datasets.load("bike_sharing")
+    except FileNotFoundError as error:
+        pytest.skip(f"the real datasets are not on this machine: {error}")
+    generator = np.random.default_rng(0)
+    rows = generator.choice(len(data.X), 1500, replace=False)
+    X, y = data.X[rows], data.y[rows]
+    network = LLARegressor(n_neurons=20, max_iter=15, random_state=0).fit(X, y).network_
+    found = merge_regions(network, X, y, schema=data.feature_names)
+    assert found.coverage < 0.5
+    assert found.fidelity > 0.85
+    assert found.merged_loss < 0.6 * y.std()
+    assert "hr" in found.to_frame().query("p_value < 1e-6")["term"].to_list()
