@@ -19,7 +19,7 @@ from lifenet.plots import (  # noqa: E402
     region_polygon,
     regions_of,
 )
-from lifenet.plots.hierarchy import FATE_COLOURS, percent  # noqa: E402
+from lifenet.plots._edges import FATE_COLOURS, percent  # noqa: E402
 from lifenet.record import Fate, Hierarchy, Level, Split, Subset  # noqa: E402
 
 

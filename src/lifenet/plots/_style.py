@@ -19,6 +19,7 @@ __all__ = [
     "PALE",
     "SEQUENTIAL",
     "VERMILION",
+    "columns_for",
     "fold",
     "make_axes",
     "make_panels",
@@ -68,6 +69,11 @@ def make_panels(
         raise ValueError("ax must be one of a grid; make it with plt.subplots().")
     ax.set_axis_off()
     return ax.figure, spec.subgridspec(n_rows, n_columns, **spacing)
+
+
+def columns_for(n_panels: int) -> int:
+    """How many panels stand side by side: three or four, whichever leaves fewer places empty."""
+    return min(n_panels, min((4, 3), key=lambda columns: -n_panels % columns))
 
 
 def tidy(ax: Any, *, size: float = 8.0) -> None:

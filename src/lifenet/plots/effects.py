@@ -16,6 +16,7 @@ from lifenet.plots._style import (
     GREY,
     INK,
     PALE,
+    columns_for,
     fold,
     make_axes,
     make_panels,
@@ -89,7 +90,7 @@ class EffectsDisplay(ResultDisplay):
         if max_features < 1:
             raise ValueError(f"max_features must be at least 1; got {max_features}.")
         shown = self.result.ranked()[:max_features]
-        n_columns = min(4, len(shown))
+        n_columns = columns_for(len(shown))
         n_rows = -(-len(shown) // n_columns)
         figure, grid = make_panels(ax, n_rows, n_columns, (2.6, 2.2), hspace=0.6, wspace=0.35)
         self.figure_, self.axes_ = figure, []
@@ -139,7 +140,7 @@ def draw_curve(ax: Any, curve: Curve, colour: str, *, thin: bool = False) -> Non
         return
     values, effect = _thin_out(curve.values, curve.effect)
     marked = len(curve.values) <= _MARKED and not thin
-    style = {"marker": "o", "ms": 2.6} if marked else {}
+    style: dict[str, Any] = {"marker": "o", "ms": 2.6} if marked else {}
     ax.plot(values, effect, color=colour, lw=1.1 if thin else 1.6, zorder=3, **style)
     if not thin:
         _draw_distribution(ax, curve)
@@ -149,7 +150,7 @@ def draw_curve(ax: Any, curve: Curve, colour: str, *, thin: bool = False) -> Non
 def draw_band(ax: Any, values: Floats, low: Floats, high: Floats, colour: str) -> None:
     """Shade between two curves over the same values."""
     values, low, high = _thin_out(values, low, high)
-    ax.fill_between(values, low, high, color=colour, alpha=0.22, lw=0, zorder=2)
+    ax.fill_between(values, low, high, color=colour, alpha=0.35, lw=0, zorder=2)
 
 
 def _thin_out(values: Floats, *curves: Floats) -> tuple[Floats, ...]:

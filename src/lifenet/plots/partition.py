@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet._extras import require
-from lifenet.plots.hierarchy import FATE_WORDS, percent
+from lifenet.plots._edges import FATE_WORDS, percent
+from lifenet.plots._style import COLOURS, INK, make_panels, matplotlib
 from lifenet.record import Fate, Subset
 from lifenet.schema import default_names
 
@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats
     from lifenet.record import Hierarchy, Level, Split
 
-__all__ = ["NEURON_COLOURS", "PartitionDisplay", "region_polygon", "regions_of"]
+__all__ = ["PartitionDisplay", "region_polygon", "regions_of"]
 
-# Of Okabe and Ito, black and the pale yellow aside.
-NEURON_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
-_POINT_COLOUR, _INK = "#555555", "#222222"
+_POINT_COLOUR = "#555555"
 _PANEL = (2.45, 2.25)
 
 
@@ -211,12 +209,13 @@ class PartitionDisplay:
         if max_panels < 2:
             raise ValueError(f"max_panels must be at least 2; got {max_panels}.")
         panels = [
-            _Panel(split, region, NEURON_COLOURS[place % len(NEURON_COLOURS)])
+            _Panel(split, region, COLOURS[place % len(COLOURS)])
             for place, (split, region) in enumerate(self._regions())
         ]
         shown = panels[: max_panels - 1]
         places = _places([panel.split for panel in shown])
-        figure, grid = _make_grid(ax, places)
+        n_rows, n_columns = (1 + max(one) for one in zip(*places, strict=True))
+        figure, grid = make_panels(ax, n_rows, n_columns, _PANEL, hspace=0.45)
         self.axes_ = [figure.add_subplot(grid[place]) for place in places]
         self.figure_, self.ax_ = figure, self.axes_[-1] if ax is None else ax
         lower, upper = _frame(self.X)
@@ -232,7 +231,7 @@ class PartitionDisplay:
             panel_ax.set_ylabel(self.names[1] if column == 0 else "")
         for panel_ax, panel in zip(self.axes_[:-1], shown, strict=True):
             _shade(panel_ax, panel, lower, upper)
-            panel_ax.set_title(self._panel_title(panel), fontsize=8.5, color=_INK)
+            panel_ax.set_title(self._panel_title(panel), fontsize=8.5, color=INK)
         kept = [panel for panel in panels if panel.kept]
         for panel in kept:
             _shade(self.axes_[-1], panel, lower, upper, n_layers=len(kept))
@@ -244,7 +243,7 @@ class PartitionDisplay:
             figure.suptitle(f"{text} ({note})" if note else text, fontsize=10)
         elif note:
             titles.append(f"({note})")
-        self.axes_[-1].set_title("\n".join(titles), fontsize=8.5, color=_INK)
+        self.axes_[-1].set_title("\n".join(titles), fontsize=8.5, color=INK)
         return self
 
     def _panel_title(self, panel: _Panel) -> str:
@@ -297,21 +296,6 @@ def _places(splits: Sequence[Split]) -> list[tuple[int, int]]:
     return [divmod(place, n_columns) for place in range(n_panels)]
 
 
-def _make_grid(ax: Any, places: Sequence[tuple[int, int]]) -> tuple[Any, Any]:
-    """A figure, and a grid in it with all the places."""
-    n_rows, n_columns = (1 + max(one) for one in zip(*places, strict=True))
-    if ax is None:
-        pyplot = require("matplotlib.pyplot", extra="plots", purpose="Drawing the partition")
-        size = (_PANEL[0] * n_columns + 0.3, _PANEL[1] * n_rows + 0.6)
-        figure = pyplot.figure(figsize=size, layout="constrained")
-        return figure, figure.add_gridspec(n_rows, n_columns)
-    spec = ax.get_subplotspec()
-    if spec is None:
-        raise ValueError("ax must be one of a grid; make it with plt.subplots().")
-    ax.set_axis_off()
-    return ax.figure, spec.subgridspec(n_rows, n_columns, hspace=0.45)
-
-
 def _frame(X: Floats) -> tuple[tuple[float, float], tuple[float, float]]:
     """A rectangle around the rows, with a margin."""
     low, high = X.min(axis=0), X.max(axis=0)
@@ -333,8 +317,7 @@ def _shade(
     corners = region_polygon(panel.region, (x0, y0), (x1, y1))
     if len(corners) < 3:
         return
-    patches: Any = require("matplotlib.patches", extra="plots", purpose="Drawing the partition")
-    colors: Any = require("matplotlib.colors", extra="plots", purpose="Drawing the partition")
+    patches, colors = matplotlib("patches"), matplotlib("colors")
     gid = f"{panel.split.fate.name.lower()}-{panel.split.network}-{panel.split.neuron}"
     face = colors.to_rgba(panel.colour, min(0.45, 0.6 / n_layers) if panel.kept else 0.1)
     edge = colors.to_rgba(panel.colour, 1.0 if panel.kept and n_layers <= 8 else 0.5)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lifenet.explain.stability import stability
 from lifenet.plots._display import ResultDisplay, read_estimator
-from lifenet.plots._style import BLUE, GREY, INK, fold, make_axes, make_panels, tidy
+from lifenet.plots._style import BLUE, GREY, INK, columns_for, fold, make_axes, make_panels, tidy
 from lifenet.plots.effects import draw_band, draw_curve
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class StabilityDisplay(ResultDisplay):
     def _plot_effects(self, ax: Any, level: float, max_features: int) -> Self:
         result = self.result
         order = np.argsort(-result.strength.mean(axis=0), kind="stable")[:max_features]
-        n_columns = min(4, len(order))
+        n_columns = columns_for(len(order))
         n_rows = -(-len(order) // n_columns)
         figure, grid = make_panels(ax, n_rows, n_columns, (2.6, 2.2), hspace=0.6, wspace=0.35)
         bands = [result.band(result.features[place], level) for place in order]
@@ -97,6 +97,8 @@ class StabilityDisplay(ResultDisplay):
         for number, (curve, lower, upper) in enumerate(bands):
             panel = figure.add_subplot(grid[divmod(number, n_columns)])
             draw_curve(panel, curve, BLUE)
+            for line in panel.lines[1:]:
+                line.set(linewidth=0.8, markersize=1.6)  # so that narrow bands are seen
             if curve.labels is None:
                 draw_band(panel, curve.values, lower, upper, BLUE)
             else:
@@ -140,7 +142,8 @@ class StabilityDisplay(ResultDisplay):
         left_out = _left_out(len(names) - len(order), "not shown")
         agreement = self.result.agreement()[kind]
         self.ax_.set_title(
-            f"{what} in {self.result.n_networks} networks; ranks agree to {agreement:.2f}{left_out}"
+            f"{what} in {self.result.n_networks} networks{left_out}\n"
+            f"mean rank correlation between networks {agreement:.2f}"
         )
         tidy(self.ax_)
         return self
