@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lifenet.explain import neurons
+from lifenet.explain.boundaries import column_limits, nearest_boundaries
 from lifenet.explain.neurons import (
-    column_limits,
     feature_importance,
-    nearest_boundaries,
     neuron_contributions,
     neuron_importance,
 )

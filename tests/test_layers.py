@@ -94,6 +94,25 @@ def test_only_required_packages_are_imported_directly(path):
             assert layer_of(path) in SCIKIT_LEARN, f"{path.name} must not know scikit-learn"
 
 
+INNER = {"weights", "bias", "beta", "hidden", "preactivations", "active", "select", "n_neurons"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((SOURCE / "explain").glob("*.py")), ids=lambda path: path.stem
+)
+def test_explanations_look_at_the_inner_layer_in_two_places_only(path):
+    """All else goes through the reading interface, so that it serves coded networks too."""
+    names = {
+        node.attr
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name | ast.Attribute)
+        and ast.unparse(node.value).split(".")[-1] in {"network", "inner"}
+    }
+    looked_at = names & INNER
+    assert bool(looked_at) == (path.stem in {"neurons", "boundaries"}), looked_at
+
+
 def test_the_rule_can_fail(tmp_path):
     """A guard that has never been seen to fail guards nothing."""
     rogue = tmp_path / "rogue.py"

@@ -9,7 +9,7 @@ import numpy as np
 
 from lifenet._extras import require
 from lifenet.explain._sample import Sample, check_network, check_output
-from lifenet.explain.neurons import column_limits, nearest_boundaries
+from lifenet.explain.boundaries import column_limits, nearest_boundaries
 from lifenet.kernels.quantiles import weighted_quantiles
 from lifenet.network import ReluNetwork
 from lifenet.schema import FeatureSchema, default_names, describe_number
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from lifenet._typing import Floats
-    from lifenet.explain.neurons import Boundary
+    from lifenet.explain.boundaries import Boundary
     from lifenet.network import PiecewiseLinear
 
 __all__ = ["MINUS", "RowExplanation", "explain_row", "number_text"]
