@@ -10,7 +10,8 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from lifenet.explain._glm import fit_equation
-from lifenet.explain.regions import equations_of, evenly_spaced, group_rows, totals
+from lifenet.explain._sample import sums_by
+from lifenet.explain.regions import equations_of, evenly_spaced, group_rows
 
 if TYPE_CHECKING:
     from lifenet._typing import Floats, Integers
@@ -85,7 +86,7 @@ class LocalEquations:
         equations = equations_of(sample.network, sample.X[first], sample.output)
         points = space.coordinates(*equations)
         some = evenly_spaced(len(points), _CLUSTERED)
-        mass = totals(inverse, sample.weight)
+        mass = sums_by(inverse, sample.weight)
         return cls(space, points, inverse, *_distinct(points[some], mass[some]))
 
     @property
@@ -108,12 +109,12 @@ def _distinct(points: Floats, mass: Floats) -> tuple[Floats, Floats]:
     if unit <= np.finfo(np.float64).eps * np.abs(points).max():
         return points[:1], np.array([mass.sum()])
     steps, inverse = np.unique(np.round((points - middle) / unit), axis=0, return_inverse=True)
-    return middle + unit * steps, totals(inverse.ravel(), mass)
+    return middle + unit * steps, sums_by(inverse.ravel(), mass)
 
 
 def by_size(centers: Centers, region: Integers, weight: Floats) -> tuple[Centers, Integers]:
     """Centres that have rows, the heaviest first, and the regions under their new numbers."""
-    mass = totals(region, weight, len(centers.points))
+    mass = sums_by(region, weight, len(centers.points))
     order = np.argsort(-mass, kind="stable")[: np.count_nonzero(mass)]
     number = np.zeros(len(mass), dtype=np.intp)
     number[order] = np.arange(len(order))

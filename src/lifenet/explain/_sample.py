@@ -140,8 +140,8 @@ class Sample:
         return np.asarray(np.sqrt(self.mean(np.square(values - self.mean(values)))))
 
 
-def sums_by(place: Integers, values: Floats, size: int) -> Floats:
-    """Sums of the values at each of `size` places, (size,)."""
+def sums_by(place: Integers, values: Floats, size: int = 0) -> Floats:
+    """Sums of the values at each place, (size,) or as many as there are."""
     return np.asarray(np.bincount(place, weights=values, minlength=size), dtype=np.float64)
 
 

@@ -17,8 +17,8 @@ from lifenet.explain._glm import (
     wald_quantile,
     wald_ratio,
 )
-from lifenet.explain._sample import Sample, table_of
-from lifenet.explain.regions import counted_weight, equations_of, region_means, totals
+from lifenet.explain._sample import Sample, sums_by, table_of
+from lifenet.explain.regions import counted_weight, equations_of, region_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -261,7 +261,7 @@ def merge_regions(
     refit = best
     if target.given:
         refit = fit_clusters(sample, target, weight, best.centers, best.region, own.values)
-    small = totals(local.inverse, weight) < min_rows * (1 - 1e-12)
+    small = sums_by(local.inverse, weight) < min_rows * (1 - 1e-12)
     region = np.full(len(X), -1)
     region[sample.rows] = best.region
     return MergedRegions(
@@ -270,8 +270,8 @@ def merge_regions(
         output=sample.output,
         centers=best.centers,
         region=region,
-        count=totals(best.region, weight),
-        share=totals(best.region, sample.weight),
+        count=sums_by(best.region, weight),
+        share=sums_by(best.region, sample.weight),
         response_mean=region_means(best.region, weight, target.values),
         column_means=np.column_stack(
             [region_means(best.region, weight, column) for column in sample.X.T]

@@ -9,7 +9,7 @@ import numpy as np
 
 from lifenet._extras import require
 from lifenet.explain._glm import target_of
-from lifenet.explain._sample import Sample, check_weight
+from lifenet.explain._sample import Sample, check_weight, sums_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -180,14 +180,14 @@ def local_regions(
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
     target = target_of(sample, len(X), y, loss)
     first, inverse = group_rows(sample)
-    count = totals(inverse, counted_weight(sample, len(X), sample_weight))
+    count = sums_by(inverse, counted_weight(sample, len(X), sample_weight))
     order = np.argsort(-count, kind="stable")
     kept = order[count[order] >= min_rows * (1 - 1e-12)]
     place = np.full(len(first), -1)
     place[kept] = np.arange(len(kept))
     region = np.full(len(X), -1)
     region[sample.rows] = place[inverse]
-    share = totals(inverse, sample.weight)
+    share = sums_by(inverse, sample.weight)
     slopes = np.asarray(network.gradient(sample.X[first[kept]]), dtype=np.float64)
     constants = np.asarray(network.local_intercept(sample.X[first[kept]]), dtype=np.float64)
     own = target.losses(target.values, network.score(sample.X)[:, target.columns(sample.output)])
@@ -250,14 +250,9 @@ def counted_weight(sample: Sample, n_given: int, sample_weight: npt.ArrayLike | 
     return check_weight(sample_weight, n_given)[sample.rows]
 
 
-def totals(region: Integers, weight: Floats, n_regions: int = 0) -> Floats:
-    """Sum of the weights in each region, (n_regions,) or as many as have rows."""
-    return np.bincount(region, weights=weight, minlength=n_regions).astype(np.float64)
-
-
 def region_means(region: Integers, weight: Floats, values: Floats) -> Floats:
     """Weighted mean of the values in each region."""
-    return np.asarray(totals(region, weight * values) / totals(region, weight))
+    return np.asarray(sums_by(region, weight * values) / sums_by(region, weight))
 
 
 def _scored_rows(n_rows: int, n_regions: int) -> Integers:
