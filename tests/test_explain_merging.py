@@ -40,7 +40,7 @@ def test_least_squares_of_several_columns_is_the_textbooks():
     y = X @ [1.0, 0.0, -0.5] + generator.normal(size=80)
     found = fit_equation(X, y, np.ones(80), SquaredError())
     design = np.column_stack([np.ones(80), X])
-    beta = np.linalg.lstsq(design, y)[0]
+    beta = np.linalg.lstsq(design, y, rcond=None)[0]
     variance = np.sum((y - design @ beta) ** 2) / 76 * np.linalg.inv(design.T @ design)
     np.testing.assert_allclose(found.coefficients, beta, rtol=1e-9)
     np.testing.assert_allclose(found.errors, np.sqrt(np.diag(variance)), rtol=1e-7)
