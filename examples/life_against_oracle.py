@@ -1,4 +1,4 @@
-"""Fit LIFE to a simulated function whose truth is known, and read one prediction."""
+"""Fit LIFE to a simulated function whose truth is known, and read it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sklearn.linear_model import LinearRegression
 
 from lifenet import LIFERegressor, LLARegressor
 from lifenet.datasets import simulate
+from lifenet.explain import accumulated_effects, explain_row, second_order_strength
 
 
 def rmse(prediction: np.ndarray, target: np.ndarray) -> float:
@@ -42,19 +43,33 @@ def main() -> None:
     subset = life.members_[0].subset
     print(f"The first member was trained on {subset.share:.0%} of the rows, where")
     print(f"    {subset.describe(life.schema_.names)}\n")
-    show_equation(life, X_test[:1])
+    show_features(life, X)
+    show_equation(life, X_test[0], X)
 
 
-def show_equation(model: LIFERegressor, row: np.ndarray) -> None:
+def show_features(model: LIFERegressor, X: np.ndarray) -> None:
+    known = {"schema": model.schema_}
+    effects = accumulated_effects(model.network_, X, **known)
+    pairs = second_order_strength(model.network_, X, **known)
+    print("What each column does to the score, and with which other it interacts most:")
+    for place, curve in enumerate(effects.curves):
+        other = int(np.argmax(pairs.pair[place]))
+        print(
+            f"    {curve.feature:4s} effect {curve.strength:6.3f}   with "
+            f"{effects.curves[other].feature:4s} {pairs.pair[place, other]:6.3f}"
+        )
+    print()
+
+
+def show_equation(model: LIFERegressor, x: np.ndarray, X: np.ndarray) -> None:
+    row = explain_row(model.network_, x, X=X, schema=model.schema_)
     print("Every prediction is an exact linear equation. The first test row's:")
-    slopes = model.network_.gradient(row)[0, :, 0]
-    constant = model.network_.local_intercept(row)[0, 0]
-    parts = model.network_.contributions(row)[0, :, 0]
-    print(f"    {'constant':10s} {'':19s} {constant:8.3f}")
-    for name, slope, value, part in zip(model.schema_.names, slopes, row[0], parts, strict=True):
-        print(f"    {name:10s} {slope:8.3f} x {value:8.3f} {part:8.3f}")
-    print(f"    {'sum':10s} {'':19s} {constant + parts.sum():8.3f}")
-    print(f"    {'prediction':10s} {'':19s} {model.predict(row)[0]:8.3f}")
+    print(f"    {row.equation()}")
+    print(f"    of the row     {row.contributions.sum() + row.intercept:.6f}")
+    print(f"    prediction     {model.predict(x[None])[0]:.6f}")
+    print(f"From the mean row ({row.reference_score:.3f}) to this one, column by column:")
+    for name, part in row.steps():
+        print(f"    {name:20s} {part:+8.3f}")
 
 
 if __name__ == "__main__":
