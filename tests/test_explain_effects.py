@@ -192,6 +192,10 @@ def test_a_feature_unknown_or_a_table_unfit_is_named():
         accumulated_effects(network, X[:, :3])
     with pytest.raises(ValueError, match=r"column 'x1' .*, row 2"):
         accumulated_effects(network, np.where([[0], [0], [1]] * np.eye(4)[1] > 0, np.nan, X))
+    with pytest.raises(ValueError, match="X has no rows"):
+        accumulated_effects(network, X[:0])
+    with pytest.raises(ValueError, match=r"X must hold numbers; .*'old'"):
+        accumulated_effects(network, np.array([["old", 1, 2, 3]], dtype=object))
     with pytest.raises(ValueError, match="output=0 to output=1"):
         accumulated_effects(random_network(n_outputs=2), X)
     with pytest.raises(ValueError, match=r"sample_weight .* row 1 has -1"):
@@ -280,3 +284,15 @@ def test_pairs_are_two_different_features_with_values():
         pair_effect(network, X, ("x0", "x0"))
     with pytest.raises(ValueError, match="'x0' has only one value"):
         pair_effect(network, X, ("x0", "x1"))
+
+
+def test_names_that_are_numbers_are_no_names():
+    """As in scikit-learn, a frame with numbers for names is a table without names."""
+    pandas = pytest.importorskip("pandas")
+    X = np.random.default_rng(14).normal(size=(20, 4))
+    schema = FeatureSchema.of(X)
+    found = accumulated_effects(random_network(), pandas.DataFrame(X), schema=schema)
+    assert found.curves[0].feature == "x0"
+    reordered = pandas.DataFrame(X, columns=["x1", "x0", "x2", "x3"])
+    with pytest.raises(ValueError, match=r"expected .'x0', 'x1', 'x2', 'x3'., in this order"):
+        accumulated_effects(random_network(), reordered, schema=schema)

@@ -122,7 +122,8 @@ class TestFeatures:
         pieces = net.contributions(self.X[[1]])[0, :, 0]
         assert_allclose(found.contributions, [pieces[0], pieces[1] + pieces[2], pieces[3]])
         frame = found.to_frame()
-        assert frame["value"].tolist() == ["0.2", "M", "yes"]
+        assert frame["label"].tolist() == ["0.2", "M", "yes"]
+        assert_allclose(frame["value"], [0.2, np.nan, 1.0])
         assert_allclose(frame["part"], found.parts)
 
     def test_levels_in_words(self):

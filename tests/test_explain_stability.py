@@ -71,6 +71,8 @@ def test_the_frame_names_features_and_pairs():
 def test_one_network_cannot_be_compared():
     with pytest.raises(ValueError, match="at least two"):
         stability([random_network(0)], rows())
+    with pytest.raises(ValueError, match="at least two"):
+        stability(random_network(0), rows())
 
 
 # ------------------------------------------------------------------ integrals of smoothed slopes
@@ -108,3 +110,13 @@ def test_a_category_has_level_effects():
     two = accumulated_effects(network, X, schema=schema)["b"]
     np.testing.assert_array_equal(one.effect, two.effect)
     assert one.labels == two.labels
+
+
+def test_weights_are_repeated_rows_in_the_smooth_too():
+    generator = np.random.default_rng(5)
+    X, weight = rows(200), generator.integers(0, 4, size=200)
+    network = random_network(6)
+    one = integrated_effects(network, X, sample_weight=weight)
+    two = integrated_effects(network, np.repeat(X, weight, axis=0))
+    for left, right in zip(one.curves, two.curves, strict=True):
+        np.testing.assert_allclose(left.effect, right.effect, atol=1e-8)

@@ -302,7 +302,7 @@ def test_panels_beyond_the_most_are_counted():
     assert "7 of 30 neurons are not shown" in display.figure_.get_suptitle()
     _, ax = plt.subplots()
     inside = PartitionDisplay(hierarchy, X).plot(ax, max_panels=3)
-    assert "28 of 30 neurons are not shown" in inside.axes_[-1].get_title()
+    assert "28 of 30 neurons are not shown" in inside.axes_[-1].figure.get_suptitle()
     with pytest.raises(ValueError, match="max_panels must be at least 2"):
         display.plot(max_panels=1)
 

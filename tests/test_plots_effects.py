@@ -130,8 +130,11 @@ def test_an_estimator_brings_names_and_classes():
     network = ReluNetwork.from_mlp(classifier)
     expected = accumulated_effects(network, X, output=list(classifier.classes_).index("high"))
     np.testing.assert_array_equal(of_high.result.curves[0].effect, expected.curves[0].effect)
+    assert "score of 'high'" in of_high.figure_.get_suptitle()
     with pytest.raises(ValueError, match=r"one of the classes .*'low'.*; it is 'tall'"):
         EffectsDisplay.from_estimator(classifier, X, output="tall")
+    with pytest.raises(ValueError, match=r"one of the classes .*'low'.*; it is missing"):
+        EffectsDisplay.from_estimator(classifier, X)
 
 
 def _fit(model, X, y):
@@ -169,3 +172,68 @@ def test_labels_of_a_classifier_are_coded():
     y[7] = "new"
     with pytest.raises(ValueError, match="row 7 has"):
         LocalCoefficientsDisplay.from_estimator(Fitted(), X, y)
+
+
+class Binary:
+    """A fitted model of two classes, as far as a display looks at it."""
+
+    classes_ = np.array(["good", "risky"])
+    network_ = random_network(3)
+    schema_ = FeatureSchema.of(rows(3), ["a", "b", "c"])
+
+
+def test_of_two_classes_the_picture_names_the_one_it_is_about():
+    display = EffectsDisplay.from_estimator(Binary(), rows(3))
+    assert "log-odds of 'risky'" in display.figure_.get_suptitle()
+    EffectsDisplay.from_estimator(Binary(), rows(3), output="risky")
+    with pytest.raises(ValueError, match=r"log-odds of 'risky'.* it is 'good'.* negative"):
+        EffectsDisplay.from_estimator(Binary(), rows(3), output="good")
+
+
+def test_a_kind_is_chosen_by_name():
+    display = EffectsDisplay.from_estimator(Binary(), rows(3), kind="partial", grid=7)
+    expected = partial_dependence(Binary.network_, rows(3), grid=7)
+    np.testing.assert_array_equal(display.result.curves[0].effect, expected.curves[0].effect)
+    assert display.figure_.get_suptitle().startswith("Partial dependence")
+    with pytest.raises(ValueError, match="accumulated, partial, integrated; it is 'pdp'"):
+        EffectsDisplay.from_estimator(Binary(), rows(3), kind="pdp")
+
+
+def test_rounding_is_not_coloured():
+    network = ReluNetwork([[1.0, 0.0], [0.0, 1.0]], [0.1, 0.3], [1.0, 0.7], 0.0, [1e3, 0.1])
+    display = PairEffectDisplay.from_network(network, rows(2), ("x0", "x1"), grid=8)
+    assert np.abs(display.result.effect).max() < 1e-3 * display.ax_.collections[0].get_clim()[1]
+
+
+def test_empty_corners_do_not_set_the_scale():
+    """Two columns that are nearly equal: far from the diagonal there are no rows."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(500, 1)) + [[0.0, 0.0]] + 0.05 * generator.normal(size=(500, 2))
+    network = ReluNetwork([[1.0, -1.0]], [-0.2], [1.0], 0.0)
+    display = PairEffectDisplay.from_network(network, X, ("x0", "x1"), grid=12)
+    limit = display.ax_.collections[0].get_clim()[1]
+    assert limit < 0.7 * np.abs(display.result.effect).max()
+
+
+def test_what_to_do_is_said():
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from lifenet import LLARegressor
+
+    with pytest.raises(TypeError, match=r"LLARegressor has no network to read\. It is not fitted"):
+        EffectsDisplay.from_estimator(LLARegressor(), rows(3))
+    pipeline = make_pipeline(StandardScaler(), LLARegressor())
+    with pytest.raises(TypeError, match=r"last step of a pipeline.*fold_scaling"):
+        EffectsDisplay.from_estimator(pipeline, rows(3))
+
+
+@pytest.mark.parametrize("layout", [None, "constrained"])
+def test_panels_have_room_on_axes_of_a_grid(layout):
+    figure, (left, _) = matplotlib.pyplot.subplots(1, 2, figsize=(12, 6), layout=layout)
+    display = EffectsDisplay.from_network(random_network(3), rows(3), ax=left)
+    figure.canvas.draw()
+    for panel in display.axes_:
+        box = panel.get_window_extent()
+        assert box.width > 40
+        assert box.height > 40

@@ -129,7 +129,7 @@ def test_in_the_place_of_given_axes():
     )
     assert display.figure_ is figure
     assert display.ax_ is left
-    assert "2 strongest\nof 5" in display.axes_[0, 0].get_title()
+    assert "2 strongest of 5" in display.axes_[0, 0].figure.get_suptitle()
     assert right.axison
 
 

@@ -32,7 +32,9 @@ def test_cells_outside_the_training_range_are_flagged():
     [
         ({"names": ["a", "a"]}, "a came twice"),
         ({"names": ["a"]}, "1 entries for 2 columns"),
-        ({"groups": [("a", [0])]}, "exactly one group.*hold columns \\[0\\]"),
+        ({"groups": [("a", ["z"])]}, "'a' has a column 'z'; there are x0, x1"),
+        ({"groups": [("a", [2])]}, "'a' has a column 2; there are x0, x1"),
+        ({"groups": [("a", [])]}, "'a' has no columns"),
         ({"groups": [("a", [0, 1]), ("b", [1])]}, "hold columns \\[0, 1, 1\\]"),
     ],
 )
@@ -70,3 +72,15 @@ def test_the_first_bad_cell_is_named(value, kind, remedy):
         check_finite(table, ["a", "b", "c"])
     with pytest.raises(ValueError, match="column 'x1'"):
         check_finite(table)
+
+
+def test_groups_name_columns_or_number_them_and_leave_the_rest_alone():
+    X = np.zeros((3, 4))
+    names = ["age", "job=A", "job=B", "income"]
+    plain = FeatureSchema.of(X, names)
+    expected = (("age", (0,)), ("job", (1, 2)), ("income", (3,)))
+    assert FeatureSchema.of(X, names, [("job", ["job=A", "job=B"])]).groups == expected
+    assert plain.grouped({"job": [1, 2]}).groups == expected
+    assert plain.grouped({"job": ["job=A", 2]}).grouped({}).groups == plain.groups
+    with pytest.raises(ValueError, match="exactly one group"):
+        plain.grouped({"job": [1, 2], "work": [2]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ class FeatureSchema:
         if columns != list(range(len(self.names))):
             raise ValueError(
                 f"Each of the {len(self.names)} columns must belong to exactly one group; "
-                f"the groups hold columns {columns}."
+                f"the groups hold columns {columns}. FeatureSchema.grouped fills in the others."
             )
 
     @classmethod
@@ -55,11 +56,16 @@ class FeatureSchema:
         cls,
         X: Any,
         names: Sequence[str] | None = None,
-        groups: Iterable[tuple[str, Sequence[int]]] | None = None,
+        groups: Iterable[tuple[str, Sequence[int | str]]] | None = None,
     ) -> FeatureSchema:
         """Read ranges, and where there are any names, from a table or a data frame.
 
-        Columns without a name are called x0, x1, ...
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_columns)
+        names : one a column, or None: those of a frame, or x0, x1, ...
+        groups : pairs of a feature's name and its columns, or None
+            As in `grouped`.
         """
         if names is None and hasattr(X, "columns"):
             names = [str(name) for name in X.columns]
@@ -69,14 +75,52 @@ class FeatureSchema:
         labels = tuple(names) if names is not None else default_names(n_features)
         if len(labels) != n_features:
             raise ValueError(f"names has {len(labels)} entries for {n_features} columns.")
-        if groups is None:
-            groups = [(name, (column,)) for column, name in enumerate(labels)]
-        return cls(
+        plain = cls(
             names=labels,
             lower=tuple(table.min(axis=0).tolist()),
             upper=tuple(table.max(axis=0).tolist()),
-            groups=tuple((name, tuple(columns)) for name, columns in groups),
+            groups=tuple((name, (column,)) for column, name in enumerate(labels)),
         )
+        return plain if groups is None else plain.grouped(groups)
+
+    def grouped(
+        self, groups: Mapping[str, Sequence[int | str]] | Iterable[tuple[str, Sequence[int | str]]]
+    ) -> FeatureSchema:
+        """The same columns, some of them as one feature: the dummies of a category.
+
+        Parameters
+        ----------
+        groups : mapping, or pairs, of a feature's name and its columns
+            Columns by name or number. Those that no group names stay features of their own.
+
+        Examples
+        --------
+        >>> schema = FeatureSchema(("age", "job=A", "job=B"), (0, 0, 0), (9, 1, 1),
+        ...                        (("age", (0,)), ("job=A", (1,)), ("job=B", (2,))))
+        >>> schema.grouped({"job": ["job=A", "job=B"]}).groups
+        (('age', (0,)), ('job', (1, 2)))
+        """
+        pairs = groups.items() if isinstance(groups, Mapping) else groups
+        known = [(str(name), self._columns(name, columns)) for name, columns in pairs]
+        named = {column for _, columns in known for column in columns}
+        rest = [(name, (at,)) for at, name in enumerate(self.names) if at not in named]
+        ordered = sorted([*known, *rest], key=lambda group: group[1])
+        return FeatureSchema(self.names, self.lower, self.upper, tuple(ordered))
+
+    def _columns(self, feature: str, columns: Sequence[int | str]) -> tuple[int, ...]:
+        """Numbers of the columns of a feature."""
+        found = []
+        for column in [columns] if isinstance(columns, str) else columns:
+            at = self.names.index(column) if column in self.names else column
+            if isinstance(at, str) or not 0 <= at < self.n_features:
+                raise ValueError(
+                    f"The group {feature!r} has a column {column!r}; there are "
+                    f"{', '.join(self.names)}."
+                )
+            found.append(int(at))
+        if not found:
+            raise ValueError(f"The group {feature!r} has no columns.")
+        return tuple(found)
 
     @property
     def n_features(self) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet.network import PiecewiseLinear
-from lifenet.schema import FeatureSchema, check_finite, default_names
+from lifenet.schema import FeatureSchema, check_finite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +42,8 @@ class Sample:
     schema : names, groups and training ranges of the columns
     output : which of the network's scores
     rows : ndarray of shape (n_samples,), the place of each row in the table that was given
+    total : how many rows the weights stand for: their sum, but never fewer than there are rows, so
+        that weights that were divided by their sum do not count as a single row
     """
 
     network: PiecewiseLinear
@@ -50,6 +52,7 @@ class Sample:
     schema: FeatureSchema
     output: int
     rows: Integers
+    total: float
 
     @classmethod
     def of(
@@ -79,15 +82,13 @@ class Sample:
         check_network(network)
         known = schema_of(schema, X, network.n_features)
         table = table_of(X, known)
-        if not len(table):
-            raise ValueError("X has no rows, so there is nothing to read the network on.")
         weight = check_weight(sample_weight, len(table))
         rows = np.flatnonzero(weight > 0)
         if len(rows) < len(table):
             table, weight = table[rows], weight[rows]
-        return cls(
-            network, table, weight / weight.sum(), known, check_output(network, output), rows
-        )
+        total = max(float(weight.sum()), float(len(rows)))
+        which = check_output(network, output)
+        return cls(network, table, weight / weight.sum(), known, which, rows, total)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -207,16 +208,8 @@ def schema_of(
     if isinstance(schema, FeatureSchema):
         known = schema
     else:
-        if schema is not None:
-            names: Sequence[str] = tuple(str(name) for name in schema)
-        elif hasattr(X, "columns"):
-            names = tuple(str(name) for name in X.columns)
-        else:
-            names = default_names(n_features)
-        table = np.asarray(X, dtype=np.float64)
-        if table.ndim != 2 or table.shape[1] != n_features:
-            raise ValueError(_wrong_shape(table, n_features))
-        known = FeatureSchema.of(table, names)
+        names = _names_of(X) if schema is None else [str(name) for name in schema]
+        known = FeatureSchema.of(_numbers(X, n_features), names)
     if known.n_features != n_features:
         raise ValueError(
             f"The schema names {known.n_features} columns; the network reads {n_features}."
@@ -226,24 +219,41 @@ def schema_of(
 
 def table_of(X: Any, schema: FeatureSchema) -> Floats:
     """X as a checked table of float64 whose columns are those of the schema."""
-    if hasattr(X, "columns"):
-        found = [str(name) for name in X.columns]
-        if found != list(schema.names):
-            raise ValueError(
-                f"X has the columns {found}; expected {list(schema.names)}, in this order."
-            )
+    found = _names_of(X)
+    if found is not None and found != list(schema.names):
+        raise ValueError(
+            f"X has the columns {found}; expected {list(schema.names)}, in this order."
+        )
+    table = _numbers(X, schema.n_features)
+    check_finite(table, schema.names)
+    return table
+
+
+def _names_of(X: Any) -> list[str] | None:
+    """Names of the columns of a frame; None where there are none, or not all are strings."""
+    columns = list(X.columns) if hasattr(X, "columns") else []
+    return columns if columns and all(isinstance(name, str) for name in columns) else None
+
+
+def _numbers(X: Any, n_features: int) -> Floats:
+    """X as float64, (n_samples, n_features), with at least one row."""
     table = np.asarray(X)
+    if table.dtype.kind == "O":
+        try:
+            table = table.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"X must hold numbers; {error}. Code categories as numbers, as in training."
+            ) from error
     if table.dtype.kind not in "fiub":
         raise ValueError(
             f"X must hold numbers; its dtype is {table.dtype}. Code categories as numbers, as in "
             "training."
         )
-    table = table.astype(np.float64, copy=False)
-    if table.ndim != 2 or table.shape[1] != schema.n_features:
-        raise ValueError(_wrong_shape(table, schema.n_features))
-    check_finite(table, schema.names)
-    return table
-
-
-def _wrong_shape(table: Floats, n_features: int) -> str:
-    return f"X has shape {table.shape}; expected (n_samples, {n_features}), as the network reads."
+    if table.ndim != 2 or table.shape[1] != n_features:
+        raise ValueError(
+            f"X has shape {table.shape}; expected (n_samples, {n_features}), as the network reads."
+        )
+    if not len(table):
+        raise ValueError("X has no rows, so there is nothing to read the network on.")
+    return table.astype(np.float64, copy=False)

@@ -88,7 +88,10 @@ class Effects:
         return tuple(sorted(self.curves, key=lambda curve: -curve.strength))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a feature and value: feature, value, label, effect, mass."""
+        """One row a feature and value: feature, value, label, effect, total, mass.
+
+        `total` is the effect with its level: of a partial dependence, the mean score there.
+        """
         pandas: Any = require("pandas", extra="data", purpose="to_frame")
         frames = [
             pandas.DataFrame(
@@ -97,6 +100,7 @@ class Effects:
                     "value": curve.values,
                     "label": curve.labels or [f"{value:g}" for value in curve.values],
                     "effect": curve.effect,
+                    "total": curve.effect + curve.level,
                     "mass": curve.mass,
                 }
             )

@@ -53,7 +53,7 @@ def integrated_effects(
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
     score, gradient = sample.score, sample.gradient
     level = float(sample.mean(score))
-    counts = sample.weight * len(sample.weight)
+    counts = sample.weight * sample.total
     curves = []
     for feature in features_named(sample, features):
         columns = sample.groups[feature]

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats, Integers
     from lifenet.explain._sample import Sample
 
-__all__ = ["Levels", "levels_of"]
+__all__ = ["BASE_LEVEL", "Levels", "levels_of"]
 
 #: More patterns than this are not the levels of a category.
 MOST_LEVELS = 200
+#: What the level without a dummy of its own is called.
+BASE_LEVEL = "base level"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +67,10 @@ def levels_of(sample: Sample, feature: int) -> Levels:
 
 
 def _label(names: list[str], pattern: Floats, feature: str) -> str:
-    """What a pattern is called: "A" for the dummy "sex_A" of "sex", "(none)" for none set."""
+    """What a pattern is called: "A" for the dummy "sex_A" of "sex", "base level" for none set."""
     parts = []
     for name, value in zip(names, pattern, strict=True):
         if value:
             short = name.removeprefix(feature).lstrip("_=. ") or name
             parts.append(short if value == 1 else f"{short}={value:g}")
-    return ", ".join(parts) or "(none)"
+    return ", ".join(parts) or BASE_LEVEL

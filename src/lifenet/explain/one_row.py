@@ -10,6 +10,7 @@ import numpy as np
 from lifenet._extras import require
 from lifenet.explain._sample import Sample, check_network, check_output
 from lifenet.explain.boundaries import column_limits, nearest_boundaries
+from lifenet.explain.levels import BASE_LEVEL
 from lifenet.kernels.quantiles import weighted_quantiles
 from lifenet.network import ReluNetwork
 from lifenet.schema import FeatureSchema, default_names, describe_number
@@ -134,7 +135,7 @@ class RowExplanation:
         if not np.isin(values, (0.0, 1.0)).all() or values.sum() > 1:
             return ", ".join(number_text(value) for value in values)
         on = [name for name, value in zip(names, values, strict=True) if value]
-        return on[0].removeprefix(feature).lstrip("=_ ") or on[0] if on else "base level"
+        return on[0].removeprefix(feature).lstrip("=_ ") or on[0] if on else BASE_LEVEL
 
     def steps(self, max_features: int = 12) -> tuple[tuple[str, float], ...]:
         """The waterfall: label and part of each feature, the largest first.
@@ -155,11 +156,19 @@ class RowExplanation:
         return tuple(steps)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a feature, in their order. Columns: feature, value, part, contribution."""
+        """One row a feature, in their order.
+
+        Columns: feature, value (NaN for a category), label (its value or level as text), part (of
+        the waterfall), contribution (to the equation).
+        """
+        single = [
+            self.x[columns[0]] if len(columns) == 1 else np.nan for _, columns in self.schema.groups
+        ]
         return _frame(
             {
                 "feature": self.features,
-                "value": self.values(),
+                "value": single,
+                "label": self.values(),
                 "part": self.parts,
                 "contribution": self.contributions,
             }

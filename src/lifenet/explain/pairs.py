@@ -39,6 +39,7 @@ class PairEffect:
     mass : ndarray of shape (g - 1, h - 1), share of the rows in each cell; cells without rows have
         the effect of the nearest cell with some
     strength : root mean square of the effect over the rows
+    spread : standard deviation of the score over the rows
     labels : for each feature the names of its levels, or None
     """
 
@@ -47,12 +48,17 @@ class PairEffect:
     effect: Floats
     mass: Floats
     strength: float
+    spread: float
     labels: tuple[tuple[str, ...] | None, tuple[str, ...] | None]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair of values: the two features' values, and the effect."""
+        """One row a pair of values: the two features' values or levels, and the effect."""
         pandas: Any = require("pandas", extra="data", purpose="to_frame")
-        first, second = np.meshgrid(*self.values, indexing="ij")
+        ends = [
+            np.asarray(values if labels is None else labels)
+            for values, labels in zip(self.values, self.labels, strict=True)
+        ]
+        first, second = np.meshgrid(*ends, indexing="ij")
         frame: pd.DataFrame = pandas.DataFrame(
             {
                 self.features[0]: first.ravel(),
@@ -135,6 +141,7 @@ def pair_effect(
         effect=effect,
         mass=mass / mass.sum(),
         strength=float(np.sqrt(sample.mean(np.square(at_rows)))),
+        spread=float(sample.deviation(sample.score)),
         labels=(first.labels, second.labels),
     )
 

@@ -13,6 +13,7 @@ from lifenet._extras import require
 from lifenet.explain.effects import Curve, accumulated_effects
 from lifenet.explain.interactions import interaction_strength
 from lifenet.explain.neurons import feature_importance
+from lifenet.network import PiecewiseLinear
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from lifenet._typing import Floats
     from lifenet.explain.effects import Effects
-    from lifenet.network import PiecewiseLinear
     from lifenet.schema import FeatureSchema
 
 __all__ = ["Stability", "stability"]
@@ -123,7 +123,7 @@ def stability(
     -------
     Stability
     """
-    several = list(networks)
+    several = [networks] if isinstance(networks, PiecewiseLinear) else list(networks)
     if len(several) < 2:
         raise ValueError(f"networks must be at least two to be compared; got {len(several)}.")
     options: dict[str, Any] = {"schema": schema, "sample_weight": sample_weight, "output": output}

@@ -10,7 +10,7 @@ from scipy.linalg import block_diag
 
 from lifenet._extras import require
 from lifenet.explain._coefficients import read_coefficients
-from lifenet.explain._sample import Sample, check_weight
+from lifenet.explain._sample import Sample
 from lifenet.kernels.smoothing import LevelBasis, smooth
 
 if TYPE_CHECKING:
@@ -208,10 +208,7 @@ def varying_coefficients(
     if max_points < 0:
         raise ValueError(f"max_points must not be negative; it is {max_points}.")
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
-    # As many rows as the weights stand for; never fewer than there are, so that weights that were
-    # divided by their sum do not count as a single row.
-    total = max(float(check_weight(sample_weight, len(X)).sum()), float(len(sample.X)))
-    return _read(sample, total, max_points)
+    return _read(sample, max_points)
 
 
 def _words(straight: bool, bent: bool, stepped: bool) -> str:
@@ -244,12 +241,12 @@ def _two_stages(
     return _Stages(main, other, residual)
 
 
-def _read(sample: Sample, total: float, max_points: int) -> VaryingCoefficients:
+def _read(sample: Sample, max_points: int) -> VaryingCoefficients:
     features = read_coefficients(sample)
     owner = np.repeat(np.arange(len(features)), [len(one.names) for one in features])
     alpha = np.concatenate([one.alpha for one in features], axis=1)
     spread = block_diag(*(one.spread for one in features))
-    stages = _two_stages(features, alpha, owner, sample.weight * total)
+    stages = _two_stages(features, alpha, owner, sample.weight * sample.total)
     mean = sample.mean(alpha)
     shown = np.linspace(0, len(alpha) - 1, min(max_points, len(alpha))).astype(np.intp)
     axes = tuple(map(_axis, sample.features, features, stages.main))
@@ -261,7 +258,7 @@ def _read(sample: Sample, total: float, max_points: int) -> VaryingCoefficients:
         level=np.array([level for one in features for level in one.levels], dtype=np.intp),
         score_deviation=float(sample.deviation(sample.score)),
         mean=mean,
-        t=_t_values(mean, sample.deviation(alpha) / np.sqrt(total), owner, features),
+        t=_t_values(mean, sample.deviation(alpha) / np.sqrt(sample.total), owner, features),
         linear=_strengths(np.outer(mean, mean), spread, owner, everything, len(axes)),
         nonlinear=np.array(list(map(_nonlinear, features, stages.main))),
         strength=np.stack(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lifenet.schema import FeatureSchema
 
-__all__ = ["ResultDisplay", "read_estimator"]
+__all__ = ["ResultDisplay", "choose_output", "codes_of", "read_estimator"]
 
 
 class ResultDisplay:
@@ -33,10 +33,13 @@ class ResultDisplay:
     Attributes
     ----------
     result : as given
+    score_name : what the score is called in the picture; `from_estimator` names the class
     figure_, ax_ : matplotlib Figure and Axes, after `plot`
     """
 
     _explain: ClassVar[Callable[..., Any]]
+    #: What the score is called in the picture.
+    score_name = "score"
     figure_: Any
     ax_: Any
 
@@ -54,10 +57,19 @@ class ResultDisplay:
         ax : matplotlib Axes or None, default=None
         **options : keyword arguments of the explaining function, and of `plot`
         """
+        return cls._computed(network, args, options, cls.score_name, ax)
+
+    @classmethod
+    def _computed(
+        cls, network: Any, args: tuple[Any, ...], options: dict[str, Any], score_name: str, ax: Any
+    ) -> Self:
+        """Explain by those options that `plot` does not know, and draw by the others."""
         drawn = set(inspect.signature(cls.plot).parameters)
         asked = {name: value for name, value in options.items() if name not in drawn}
         how = {name: value for name, value in options.items() if name in drawn}
-        return cls(cls._explain(network, *args, **asked)).plot(ax, **how)
+        display = cls(cls._explain(network, *args, **asked))
+        display.score_name = score_name
+        return display.plot(ax, **how)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *args: Any, ax: Any = None, **options: Any) -> Self:
@@ -74,13 +86,12 @@ class ResultDisplay:
         network, schema = read_estimator(estimator)
         if schema is not None:
             options.setdefault("schema", schema)
-        if options.get("output") is not None:
-            options["output"] = _output_of(estimator, options["output"])
+        score_name = choose_output(estimator, options)
         given = inspect.signature(cls._explain).bind_partial(network, *args)
         if given.arguments.get("y", options.get("y")) is not None:
-            options["y"] = _codes_of(estimator, given.arguments.pop("y", options.get("y")))
+            options["y"] = codes_of(estimator, given.arguments.pop("y", options.get("y")))
             args = given.args[1:]
-        return cls.from_network(network, *args, ax=ax, **options)
+        return cls._computed(network, args, options, score_name, ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the result."""
@@ -103,14 +114,26 @@ def read_estimator(estimator: Any) -> tuple[PiecewiseLinear, FeatureSchema | Any
     if hasattr(estimator, "coefs_"):
         names = getattr(estimator, "feature_names_in_", None)
         return ReluNetwork.from_mlp(estimator), None if names is None else tuple(names)
-    raise TypeError(
-        f"{type(estimator).__name__} has no network to read. Supported are fitted models of "
-        "lifenet, a fitted scikit-learn MLP and a torch module, the latter two with a single "
-        "hidden layer of ReLUs."
+    raise TypeError(f"{type(estimator).__name__} has no network to read. {_remedy(estimator)}")
+
+
+def _remedy(estimator: Any) -> str:
+    if hasattr(estimator, "steps"):
+        return (
+            "Explain the last step of a pipeline on transformed rows; or, where the other steps "
+            "only scale, its network in raw units: network.fold_scaling(center, scale). lifenet's "
+            "own models need no scaler."
+        )
+    ours = type(estimator).__module__.startswith("lifenet.")
+    if ours or hasattr(estimator, "hidden_layer_sizes"):
+        return "It is not fitted: call fit first."
+    return (
+        "Supported are fitted models of lifenet, a fitted scikit-learn MLP and a torch module, the "
+        "latter two with a single hidden layer of ReLUs."
     )
 
 
-def _codes_of(estimator: Any, y: Any) -> Any:
+def codes_of(estimator: Any, y: Any) -> Any:
     """A response as the losses know it: labels of a classifier as 0, 1, ..."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
@@ -125,12 +148,23 @@ def _codes_of(estimator: Any, y: Any) -> Any:
     return codes
 
 
-def _output_of(estimator: Any, output: Any) -> int:
-    """The place of a class label among the scores, where the model has one score a class."""
-    classes = getattr(estimator, "classes_", None)
-    if classes is None or len(classes) < 3:
-        return int(output)
-    found = np.flatnonzero(np.asarray(classes) == output)
-    if not len(found):
-        raise ValueError(f"output must be one of the classes {list(classes)}; it is {output!r}.")
-    return int(found[0])
+def choose_output(estimator: Any, options: dict[str, Any]) -> str:
+    """Turn a class label in `options` into the number of its score; what the score is called."""
+    classes, label = getattr(estimator, "classes_", None), options.pop("output", None)
+    if classes is None or np.ndim(classes[0]):
+        if label is not None:
+            options["output"] = label
+        return ResultDisplay.score_name
+    known = [name.item() if isinstance(name, np.generic) else name for name in classes]
+    if len(known) == 2:
+        if label is not None and label != known[1]:
+            raise ValueError(
+                f"Of two classes the score is the log-odds of {known[1]!r}, so output must be "
+                f"{known[1]!r} or left out; it is {label!r}. That of the other is its negative."
+            )
+        return f"log-odds of {known[1]!r}"
+    if label not in known:
+        found = "it is missing" if label is None else f"it is {label!r}"
+        raise ValueError(f"output must be one of the classes {known}; {found}.")
+    options["output"] = known.index(label)
+    return f"score of {label!r}"

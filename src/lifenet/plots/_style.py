@@ -56,9 +56,10 @@ def make_panels(
     Parameters
     ----------
     ax : matplotlib Axes or None
-        One of a grid, as `plt.subplots` makes; its frame is hidden.
+        One of a grid, as `plt.subplots` makes; its frame is hidden, and a subfigure takes its
+        place, with a title and a layout of its own.
     panel : width and height of a panel in inches, in a new figure
-    spacing : `hspace`, `wspace` of the grid inside a given `ax`
+    spacing : `hspace`, `wspace` in the place of an `ax` whose figure has no layout of its own
     """
     if ax is None:
         size = (panel[0] * n_columns + 0.3, panel[1] * n_rows + 0.5)
@@ -68,7 +69,14 @@ def make_panels(
     if spec is None:
         raise ValueError("ax must be one of a grid; make it with plt.subplots().")
     ax.set_axis_off()
-    return ax.figure, spec.subgridspec(n_rows, n_columns, **spacing)
+    ax.set_in_layout(False)
+    place = ax.figure.add_subfigure(spec)
+    return place, place.add_gridspec(n_rows, n_columns, **({} if laid_out(ax) else spacing))
+
+
+def laid_out(ax: Any) -> bool:
+    """Whether the figure of some axes makes room for labels by itself."""
+    return ax.figure.get_layout_engine() is not None
 
 
 def columns_for(n_panels: int) -> int:

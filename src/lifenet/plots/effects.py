@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet.explain.effects import accumulated_effects
+from lifenet.explain.effects import accumulated_effects, partial_dependence
+from lifenet.explain.integrated import integrated_effects
 from lifenet.explain.pairs import pair_effect
 from lifenet.plots._display import ResultDisplay
 from lifenet.plots._style import (
@@ -18,18 +19,20 @@ from lifenet.plots._style import (
     PALE,
     columns_for,
     fold,
+    laid_out,
     make_axes,
     make_panels,
     tidy,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from lifenet._typing import Floats
     from lifenet.explain.effects import Curve, Effects
     from lifenet.explain.pairs import PairEffect
+    from lifenet.network import PiecewiseLinear
 
 __all__ = ["EffectsDisplay", "PairEffectDisplay", "draw_band", "draw_curve"]
 
@@ -45,12 +48,29 @@ _MOST_POINTS = 2_000
 _TICKED = 8
 
 
+def _effects(
+    network: PiecewiseLinear, X: Any, *, kind: str = "accumulated", **options: Any
+) -> Effects:
+    """Effects of a kind, by name; `options` are those of its function."""
+    kinds: dict[str, Callable[..., Effects]] = {
+        "accumulated": accumulated_effects,
+        "partial": partial_dependence,
+        "integrated": integrated_effects,
+    }
+    if kind not in kinds:
+        raise ValueError(f"kind must be one of {', '.join(kinds)}; it is {kind!r}.")
+    return kinds[kind](network, X, **options)
+
+
 class EffectsDisplay(ResultDisplay):
     """Effects of features, a panel each, the strongest first.
 
     The curve is in units of the score (log-odds for a classifier) and zero on the average over the
     rows; all panels share one vertical scale, so that their sizes can be compared. The grey bars at
     the foot are the distribution of the column. Of a category, each level has a bar.
+
+    ``from_estimator`` and ``from_network`` take ``kind="accumulated"`` (the default), ``"partial"``
+    or ``"integrated"``.
 
     Parameters
     ----------
@@ -60,7 +80,7 @@ class EffectsDisplay(ResultDisplay):
 
     result: Effects
     axes_: list[Any]
-    _explain = staticmethod(accumulated_effects)
+    _explain = staticmethod(_effects)
 
     def plot(
         self,
@@ -93,7 +113,7 @@ class EffectsDisplay(ResultDisplay):
         n_columns = columns_for(len(shown))
         n_rows = -(-len(shown) // n_columns)
         figure, grid = make_panels(ax, n_rows, n_columns, (2.6, 2.2), hspace=0.6, wspace=0.35)
-        self.figure_, self.axes_ = figure, []
+        self.figure_, self.axes_ = figure if ax is None else ax.figure, []
         for place, curve in enumerate(shown):
             panel = figure.add_subplot(grid[divmod(place, n_columns)])
             draw_curve(panel, curve, BLUE)
@@ -107,29 +127,24 @@ class EffectsDisplay(ResultDisplay):
             low, high = _common_scale([self.result, *beside], [curve.feature for curve in shown])
             for panel in self.axes_:
                 panel.set_ylim(low, high)
-        self._label(ax, len(shown), beside)
+        self._label(figure, ax, len(shown), beside)
         return self
 
-    def _label(self, ax: Any, n_shown: int, beside: Sequence[Effects]) -> None:
+    def _label(self, place: Any, ax: Any, n_shown: int, beside: Sequence[Effects]) -> None:
         kinds = [_WORDS[effects.kind] for effects in (self.result, *beside)]
         left_out = len(self.result.curves) - n_shown
-        title = f"{kinds[0].capitalize()} on the score"
+        title = f"{kinds[0].capitalize()} on the {self.score_name}"
         if left_out:
-            title += f" ({left_out} weaker features are not shown)"
-        if ax is None:
-            self.figure_.suptitle(title, fontsize=10, color=INK)
-        else:
-            ax.set_title(title, fontsize=10, color=INK, pad=18)
+            words = "weaker feature is" if left_out == 1 else "weaker features are"
+            title += f" ({left_out} {words} not shown)"
+        place.suptitle(title, fontsize=10, color=INK)
         if beside:
             lines = [
                 self.axes_[0].plot([], [], color=COLOURS[number], lw=1.6 if not number else 1.1)[0]
                 for number in range(len(kinds))
             ]
-            if ax is None:
-                options = {"loc": "outside lower center", "ncols": len(kinds)}
-                self.figure_.legend(lines, kinds, fontsize=8, frameon=False, **options)
-            else:
-                self.axes_[0].legend(lines, kinds, fontsize=6.5, frameon=False, loc="best")
+            where = "outside lower center" if ax is None or laid_out(ax) else "lower center"
+            place.legend(lines, kinds, fontsize=8, frameon=False, ncols=len(kinds), loc=where)
 
 
 def draw_curve(ax: Any, curve: Curve, colour: str, *, thin: bool = False) -> None:
@@ -203,8 +218,8 @@ def _common_scale(results: Sequence[Effects], features: Sequence[str]) -> tuple[
 class PairEffectDisplay(ResultDisplay):
     """What two features do together beyond what each does alone, as a map.
 
-    Positive in purple, negative in orange; the dots show where rows lie, paler cells
-    have none.
+    Positive in purple, negative in orange. The dots show where rows lie; paler cells have none,
+    and may lie beyond the scale. Categories, and columns of few values, are drawn as bands.
 
     Parameters
     ----------
@@ -228,7 +243,7 @@ class PairEffectDisplay(ResultDisplay):
         """
         result = self.result
         self.figure_, self.ax_ = make_axes(ax, (5.2, 4.2))
-        limit = float(np.abs(result.effect).max()) or 1.0
+        limit = self._limit()
         stepped = [self._stepped(place) for place in (0, 1)]
         if any(stepped):
             edges = [_edges(values) for values in result.values]
@@ -245,7 +260,7 @@ class PairEffectDisplay(ResultDisplay):
         for axis, labels, name, values in zip(
             axes, result.labels, result.features, result.values, strict=True
         ):
-            axis.set_label_text(name)
+            axis.set_label_text(fold([name], 44)[0])
             if labels is None:
                 _mark_values(axis, values)
             else:
@@ -254,10 +269,20 @@ class PairEffectDisplay(ResultDisplay):
         tidy(self.ax_)
         if colour_bar:
             bar = self.figure_.colorbar(mesh, ax=self.ax_, shrink=0.85)
-            bar.set_label("effect on the score", fontsize=8, color=INK)
+            bar.set_label(f"effect on the {self.score_name}", fontsize=8, color=INK)
             bar.ax.tick_params(labelsize=7)
             bar.outline.set_visible(False)
         return self
+
+    def _limit(self) -> float:
+        """The end of the colour scale: the largest effect at a corner of a cell with rows."""
+        held = np.zeros(self.result.effect.shape, dtype=bool)
+        for rows in (slice(0, -1), slice(1, None)):
+            for columns in (slice(0, -1), slice(1, None)):
+                held[rows, columns] |= self.result.mass > 0
+        largest = float(np.abs(self.result.effect[held]).max())
+        # Where there is nothing but rounding, nothing is coloured.
+        return max(largest, 1e-9 * self.result.spread) or 1.0
 
     def _stepped(self, place: int) -> bool:
         """Whether a feature is a category, or has so few values that each is drawn as a band."""

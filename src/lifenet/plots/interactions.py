@@ -26,6 +26,7 @@ __all__ = ["InteractionDisplay"]
 
 #: Most features for which each cell has its figure written in it.
 _MOST_FIGURES = 12
+_ROUNDING = 1e-9
 
 
 def _measure(
@@ -96,14 +97,18 @@ class InteractionDisplay(ResultDisplay):
         values = (result.directed if directed else result.pair)[np.ix_(self.shown_, self.shown_)]
         relative = relative and result.score_deviation > 0
         values = values / result.score_deviation if relative else values
+        # What is not above rounding is drawn as none.
+        unit_size = 1.0 if relative else result.score_deviation
         size = len(self.shown_)
         side = max(1.6 + max(0.34, 0.52 - 0.012 * size) * size, 3.6)
         self.figure_, self.ax_ = make_axes(ax, (side + 0.9, side))
+        values = np.where(np.abs(values) > _ROUNDING * unit_size, values, 0.0)
         image = _draw(self.ax_, values, fold([result.features[one] for one in self.shown_]))
         bar = self.figure_.colorbar(image, ax=self.ax_, shrink=0.8, aspect=25, pad=0.02)
         bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=7.5, color=GREY, labelcolor=INK, width=0.6, length=3)
-        unit = "parts of the score's sd" if relative else "units of the score"
+        name = self.score_name
+        unit = f"standard deviations of the {name}" if relative else f"units of the {name}"
         bar.set_label(f"strength, in {unit}", fontsize=8.5, color=INK)
         self._describe(directed)
         return self

@@ -217,7 +217,8 @@ class PartitionDisplay:
         n_rows, n_columns = (1 + max(one) for one in zip(*places, strict=True))
         figure, grid = make_panels(ax, n_rows, n_columns, _PANEL, hspace=0.45)
         self.axes_ = [figure.add_subplot(grid[place]) for place in places]
-        self.figure_, self.ax_ = figure, self.axes_[-1] if ax is None else ax
+        self.figure_ = figure if ax is None else ax.figure
+        self.ax_ = self.axes_[-1] if ax is None else ax
         lower, upper = _frame(self.X)
         step = np.unique(np.linspace(0, len(self.X) - 1, min(max_points, len(self.X))).astype(int))
         for panel_ax, (row, column) in zip(self.axes_, places, strict=True):
@@ -238,11 +239,8 @@ class PartitionDisplay:
         titles = [f"the {len(kept)} kept together", f"{percent(self.coverage)} of the rows"]
         left_out = len(panels) - len(shown)
         note = f"{left_out:,} of {len(panels):,} neurons are not shown" if left_out else ""
-        if ax is None:
-            text = f"Level {self.level}: the rows on the active side of each neuron"
-            figure.suptitle(f"{text} ({note})" if note else text, fontsize=10)
-        elif note:
-            titles.append(f"({note})")
+        text = f"Level {self.level}: the rows on the active side of each neuron"
+        figure.suptitle(f"{text} ({note})" if note else text, fontsize=10)
         self.axes_[-1].set_title("\n".join(titles), fontsize=8.5, color=INK)
         return self
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet.explain.stability import stability
-from lifenet.plots._display import ResultDisplay, read_estimator
+from lifenet.plots._display import ResultDisplay, choose_output, read_estimator
 from lifenet.plots._style import BLUE, GREY, INK, columns_for, fold, make_axes, make_panels, tidy
 from lifenet.plots.effects import draw_band, draw_curve
 
@@ -46,11 +46,13 @@ class StabilityDisplay(ResultDisplay):
         estimator : iterable of fitted models
         *args, ax, **options : as in `from_network`
         """
-        read = [read_estimator(one) for one in estimator]
+        models = list(estimator)
+        read = [read_estimator(one) for one in models]
         schema = next((known for _, known in read if known is not None), None)
         if schema is not None:
             options.setdefault("schema", schema)
-        return cls.from_network([network for network, _ in read], *args, ax=ax, **options)
+        score_name = choose_output(models[0], options) if models else cls.score_name
+        return cls._computed([network for network, _ in read], args, options, score_name, ax)
 
     def plot(
         self,
@@ -93,7 +95,7 @@ class StabilityDisplay(ResultDisplay):
         low = min(float(one[1].min()) for one in bands)
         high = max(float(one[2].max()) for one in bands)
         room = 0.08 * (high - low) or 1.0
-        self.figure_, self.axes_ = figure, []
+        self.figure_, self.axes_ = figure if ax is None else ax.figure, []
         for number, (curve, lower, upper) in enumerate(bands):
             panel = figure.add_subplot(grid[divmod(number, n_columns)])
             draw_curve(panel, curve, BLUE)
@@ -111,16 +113,15 @@ class StabilityDisplay(ResultDisplay):
             self.axes_.append(panel)
         self.ax_ = self.axes_[0] if ax is None else ax
         title = (
-            f"Accumulated local effect, mean and {level:.0%} band of {result.n_networks} networks"
+            f"Accumulated local effect on the {self.score_name}: "
+            f"mean and {level:.0%} band of {result.n_networks} networks"
         )
-        self._title(ax, title + _left_out(len(result.features) - len(order), "weaker features"))
+        figure.suptitle(
+            title + _left_out(len(result.features) - len(order), "weaker not shown"),
+            fontsize=10,
+            color=INK,
+        )
         return self
-
-    def _title(self, ax: Any, title: str) -> None:
-        if ax is None:
-            self.figure_.suptitle(title, fontsize=10, color=INK)
-        else:
-            ax.set_title(title, fontsize=10, color=INK, pad=18)
 
     def _plot_whiskers(self, ax: Any, kind: str, most: int) -> Self:
         names, figures = self._figures(kind)
@@ -136,16 +137,24 @@ class StabilityDisplay(ResultDisplay):
         self.ax_.set_yticks(places, fold([names[place] for place in order], 34))
         self.ax_.set_ylim(-0.7, len(order) - 0.3)
         self.ax_.set_xlim(left=0)
-        unit = "share of all" if kind == "importance" else "strength, in units of the score"
+        unit = (
+            "share of all"
+            if kind == "importance"
+            else f"strength, in units of the {self.score_name}"
+        )
         self.ax_.set_xlabel(unit)
         what = "Importance of features" if kind == "importance" else "Interactions of pairs"
         left_out = _left_out(len(names) - len(order), "not shown")
         agreement = self.result.agreement()[kind]
-        self.ax_.set_title(
+        title = (
             f"{what} in {self.result.n_networks} networks{left_out}\n"
             f"mean rank correlation between networks {agreement:.2f}"
         )
         tidy(self.ax_)
+        if ax is None:
+            self.figure_.suptitle(title, fontsize=9.5, color=INK)
+        else:
+            self.ax_.set_title(title)
         return self
 
     def _figures(self, kind: str) -> tuple[list[str], Floats]:
@@ -154,7 +163,8 @@ class StabilityDisplay(ResultDisplay):
         if kind == "importance":
             return list(features), self.result.importance
         one, other = np.triu_indices(len(features), 1)
-        names = [f"{features[a]} x {features[b]}" for a, b in zip(one, other, strict=True)]
+        short = fold(features, 16)
+        names = [f"{short[a]} x {short[b]}" for a, b in zip(one, other, strict=True)]
         return names, self.result.interactions[:, one, other]
 
 

@@ -77,23 +77,19 @@ class VaryingCoefficientsDisplay(ResultDisplay):
             limits = _limits(self.result, lines)
             for panel in self.axes_[row]:
                 panel.set_ylim(*limits)
-        self.figure_, self.ax_ = figure, self.axes_[0, 0] if ax is None else ax
-        self._title(ax)
+        self.figure_ = figure if ax is None else ax.figure
+        self.ax_ = self.axes_[0, 0] if ax is None else ax
+        self._title(figure)
         return self
 
-    def _title(self, ax: Any) -> None:
+    def _title(self, place: Any) -> None:
         shown, total = len(self.shown_), len(self.result.axes)
-        if ax is not None:
-            # Narrow, for the layout makes room for it in the width of one panel.
-            note = f"the {shown} strongest\nof {total} features" if shown < total else ""
-            self.axes_[0, 0].set_title(note, fontsize=8, color=INK)
-            return
         text = (
             "Coefficients (rows) by variable (columns)" if shown > 1 else "Coefficient by variable"
         )
         if shown < total:
             text += f": the {shown} strongest of {total} features"
-        self.figure_.suptitle(text, fontsize=10, color=INK)
+        place.suptitle(text, fontsize=10, color=INK)
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class WaterfallDisplay(ResultDisplay):
         ax.set_ylim(len(rows) - 0.4, -0.6)
         tidy(ax)
         ax.tick_params(axis="y", length=0)
-        ax.set_xlabel("score")
+        ax.set_xlabel(self.score_name)
         ax.set_title(fill(result.caution, 62), loc="left", fontsize=8, color=VERMILION)
 
 
