@@ -24,7 +24,8 @@ MAY_IMPORT = {
     "aggregate": {"network", "solvers", "readouts"},
     "recipe": {"sampling", "members", "aggregate", "record", "readouts", "network", "solvers"},
     "explain": {"network", "schema", "losses", "kernels"},
-    "plots": {"explain", "record", "schema", "network"},
+    "theory": {"losses", "kernels"},
+    "plots": {"explain", "theory", "record", "schema", "network"},
     "estimators": {
         *{"recipe", "aggregate", "members", "sampling", "solvers", "readouts", "record"},
         *{"losses", "schema", "network", "blocks", "kernels", "validation"},
@@ -39,7 +40,16 @@ EVERYWHERE = {"_typing", "_extras", "_threads"}
 REQUIRED = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl"}
 # Settings are scikit-learn parameters, so that they can be cloned, checked and tuned from outside;
 # kernels, losses, networks and data never know of it.
-SCIKIT_LEARN = {"_settings", "sampling", "solvers", "readouts", "recipe", "estimators", "explain"}
+SCIKIT_LEARN = {
+    "_settings",
+    "sampling",
+    "solvers",
+    "readouts",
+    "recipe",
+    "estimators",
+    "explain",
+    "datasets",
+}
 FILES = sorted(SOURCE.rglob("*.py"))
 
 

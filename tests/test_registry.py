@@ -259,13 +259,15 @@ class TestPreparation:
 class TestFindingTheData:
     @pytest.fixture(autouse=True)
     def nowhere(self, tmp_path, monkeypatch):
-        """No variable, a checkout in an empty folder, and another empty working directory."""
+        """No variable, a checkout in an empty folder, an empty working directory, no cache."""
         self.root = tmp_path
         checkout = tmp_path / "parent" / "checkout"
         source = checkout / "src" / "lifenet" / "datasets" / "registry.py"
         work = tmp_path / "elsewhere" / "work"
         work.mkdir(parents=True)
         monkeypatch.delenv("LIFENET_DATA", raising=False)
+        monkeypatch.delenv("LIFENET_DOWNLOAD", raising=False)
+        monkeypatch.setenv("LIFENET_CACHE", str(tmp_path / "cache"))
         monkeypatch.setattr(registry, "__file__", str(source))
         monkeypatch.chdir(work)
 

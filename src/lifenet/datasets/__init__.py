@@ -5,11 +5,12 @@
 >>> sample.X.shape, sample.task
 ((500, 6), 'regression')
 
-Real sets are read from a folder of parquet files, which needs ``pip install 'lifenet[data]'``::
+Real sets come from a folder of parquet files, from the cache of earlier downloads, or from OpenML,
+which needs ``pip install 'lifenet[data]'``::
 
     from lifenet.datasets import load
 
-    abalone = load("abalone")
+    abalone = load("abalone", download=True)
     abalone.X, abalone.y, abalone.feature_names
 """
 

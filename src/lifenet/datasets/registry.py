@@ -1,104 +1,41 @@
-"""Real datasets, read from a folder of parquet files and prepared for modelling.
+"""Real datasets by name: read from a folder, the cache or OpenML, checked, and prepared.
 
-Each set is an entry of `RECIPES`, applied by `load`. The same few rules prepare every set:
+Each set is an entry of `RECIPES`; `lifenet.datasets.preparation` says how a recipe is applied. The
+data is not part of the library. `load` looks for it in three places, in this order:
 
-- String columns are categorical; numeric columns stay numeric, also where integers are codes
-  (months, education levels, -999, -9 and 96 for "not defined").
-- A categorical column with k levels becomes k - 1 dummies. The first level in sorted order is the
-  baseline, so that no column's dummies add up to an intercept. (Dummies of different columns may
-  still be collinear: the 95 of mushroom together with an intercept have rank 86.)
-- Missing categories become a level "missing", placed last. Missing numbers stay NaN.
-- In two-class sets code 1 is the event.
+1. a folder of parquet files, found as `data_folder` says;
+2. the cache, found as `cache_folder` says, where earlier downloads are;
+3. OpenML, if a download is allowed and the set has an entry in `lifenet.datasets.sources`.
 
-The files themselves are not part of the library; `data_folder` says where they are looked for.
+What comes from the cache or from OpenML must have the fingerprint of the original file.
 """
 
 from __future__ import annotations
 
+import logging
 import os
-from dataclasses import dataclass
+import warnings
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from lifenet._extras import require
+from lifenet.datasets.cache import CACHE_VARIABLE, cache_folder, read_table, write_table
+from lifenet.datasets.fingerprints import differences, expected, fingerprint
+from lifenet.datasets.openml import DownloadError, fetch_table
+from lifenet.datasets.preparation import Dataset, Recipe, prepare
+from lifenet.datasets.sources import SOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
 
-    from lifenet._typing import Bools, Floats, Integers
+    from lifenet._typing import Bools
 
-__all__ = ["RECIPES", "Dataset", "Recipe", "available", "data_folder", "load"]
-
-#: For each predictor its name and the design columns that code it.
-Groups: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
+__all__ = ["RECIPES", "Dataset", "Recipe", "available", "cache_folder", "data_folder", "load"]
 
 _VARIABLE = "LIFENET_DATA"
-_MISSING = "missing"
-
-
-@dataclass(frozen=True, eq=False)
-class Dataset:
-    """A prepared dataset.
-
-    Attributes
-    ----------
-    name : str
-        The name it was loaded by.
-    task : str
-        "regression" or "classification".
-    X : array of shape (n_samples, n_columns)
-        Predictors after dummy coding; float64, but float32 for the MNIST images, which would take
-        376 MB otherwise. NaN where a number is missing.
-    y : array of shape (n_samples,)
-        float64 response, or integer class codes 0, ..., n_classes - 1.
-    feature_names : tuple of str
-        One name a column of `X`; a dummy is called ``Sex=M``.
-    groups : tuple of (str, tuple of int)
-        For each predictor of `frame`, its name and the columns of `X` that code it.
-    target : str
-        Name of the response.
-    classes : tuple or None
-        The original labels in the order of their codes; None in regression.
-    frame : pandas.DataFrame
-        The predictors before dummy coding, categories as category dtype.
-    citation : str
-        Whom to cite.
-    """
-
-    name: str
-    task: str
-    X: Floats
-    y: Floats | Integers
-    feature_names: tuple[str, ...]
-    groups: Groups
-    target: str
-    classes: tuple[Any, ...] | None
-    frame: pd.DataFrame
-    citation: str
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How one parquet file becomes a `Dataset`."""
-
-    file: str
-    target: str
-    citation: str
-    task: str = "regression"
-    #: Label of the event, coded last. None leaves the labels in sorted order.
-    positive: object = None
-    #: Columns that are no predictors: identifiers, constants, and what leaks the response.
-    drop: tuple[str, ...] = ()
-    #: Mask of the rows to keep, from the predictors.
-    keep: Callable[[pd.DataFrame], Bools] | None = None
-    #: The response is divided by this.
-    unit: float = 1.0
-    dtype: str = "float64"
+_DOWNLOAD_VARIABLE = "LIFENET_DOWNLOAD"
+_log = logging.getLogger("lifenet.datasets")
 
 
 def available() -> list[str]:
@@ -107,16 +44,33 @@ def available() -> list[str]:
 
 
 def load(
-    name: str, *, data_home: str | Path | None = None, standardise_response: bool = False
+    name: str,
+    *,
+    data_home: str | Path | None = None,
+    cache_dir: str | Path | None = None,
+    download: bool | None = None,
+    verify: bool | None = None,
+    standardise_response: bool = False,
 ) -> Dataset:
-    """Read and prepare one dataset.
+    """Find, check and prepare one dataset.
 
     Parameters
     ----------
     name : str
         One of `available()`.
     data_home : path, optional
-        Folder of the parquet files; None looks for it as `data_folder` says.
+        Folder of the parquet files, taken at its word: nothing else is tried. None looks for a
+        folder as `data_folder` says, then in the cache, then on OpenML.
+    cache_dir : path, optional
+        Folder that keeps downloads; None takes the one that `cache_folder` says.
+    download : bool, optional
+        Whether OpenML may be asked for what is neither in the folder nor in the cache. None asks
+        the environment variable ``LIFENET_DOWNLOAD``: "1" allows it; without it, nothing is
+        downloaded.
+    verify : bool, optional
+        Whether the prepared arrays must have the stored fingerprint. None checks what comes from
+        the cache or from OpenML, and trusts the folder; True checks the folder too; False checks
+        nothing, and then a download that differs is not kept in the cache.
     standardise_response : bool
         Regression only: give the response mean 0 and standard deviation 1 (the one with
         denominator n). The paper's Airfoil errors are on this scale.
@@ -124,23 +78,28 @@ def load(
     Returns
     -------
     Dataset
+
+    Raises
+    ------
+    FileNotFoundError
+        If the data is in none of these places; says where it was looked for, and what to do.
+    ValueError
+        If the data is not what it should be; says how it differs.
     """
     recipe = _find_recipe(name)
     if standardise_response and recipe.task != "regression":
         raise ValueError(f"standardise_response=True is for regression sets; {name!r} has classes")
-    table = _read(data_folder(data_home) / f"{recipe.file}.parquet")
-    predictors = table.drop(columns=[recipe.target, *recipe.drop])
-    response = table[recipe.target]
-    if recipe.keep is not None:
-        kept = recipe.keep(predictors)
-        predictors, response = predictors[kept].reset_index(drop=True), response[kept]
-    y, classes = _code_response(response, recipe)
+    path = _local_file(recipe, data_home)
+    if path is not None:
+        dataset = prepare(name, recipe, _read(path))
+        if verify:
+            _check(dataset, f"the file {path}", "Replace the file")
+    else:
+        cached = cache_folder(cache_dir) / f"{recipe.file}.parquet"
+        dataset = _from_afar(name, recipe, cached, _may_download(download), verify is not False)
     if standardise_response:
-        y = (y - y.mean()) / y.std()
-    frame = _mark_categories(predictors)
-    names, groups = _lay_out(frame)
-    coded = (_fill(frame, groups, recipe.dtype), y, names, groups)
-    return Dataset(name, recipe.task, *coded, recipe.target, classes, frame, recipe.citation)
+        dataset = replace(dataset, y=(dataset.y - dataset.y.mean()) / dataset.y.std())
+    return dataset
 
 
 def data_folder(data_home: str | Path | None = None) -> Path:
@@ -150,21 +109,24 @@ def data_folder(data_home: str | Path | None = None) -> Path:
     the checkout that this module is part of; ``../shared/data`` from the working directory. The
     first two are taken at their word: if one is given and is no folder, nothing else is tried.
     """
-    named = data_home if data_home is not None else os.environ.get(_VARIABLE)
-    if named:
-        candidates = [Path(named).expanduser()]
-    else:
-        # parents[3] is the checkout; a slice, as an installed package may lie nearer to the root.
-        parents = [*Path(__file__).resolve().parents[4:5], Path.cwd().parent]
-        candidates = [parent / "shared" / "data" for parent in parents]
+    candidates = _candidates(data_home)
     for candidate in candidates:
         if candidate.is_dir():
             return candidate
-    tried = ", ".join(dict.fromkeys(str(candidate) for candidate in candidates))
+    tried = ", ".join(str(candidate) for candidate in candidates)
     raise FileNotFoundError(
         f"No data folder found; tried: {tried}. Set the environment variable {_VARIABLE} to the "
         "folder that holds the parquet files, or pass it as data_home."
     )
+
+
+def _candidates(data_home: str | Path | None) -> list[Path]:
+    named = data_home if data_home is not None else os.environ.get(_VARIABLE)
+    if named:
+        return [Path(named).expanduser()]
+    # parents[3] is the checkout; a slice, as an installed package may lie nearer to the root.
+    parents = [*Path(__file__).resolve().parents[4:5], Path.cwd().parent]
+    return list(dict.fromkeys(parent / "shared" / "data" for parent in parents))
 
 
 def _find_recipe(name: str) -> Recipe:
@@ -175,16 +137,116 @@ def _find_recipe(name: str) -> Recipe:
     raise ValueError(f"name={name!r} is not a known dataset.{hint} Known: {', '.join(RECIPES)}")
 
 
+def _local_file(recipe: Recipe, data_home: str | Path | None) -> Path | None:
+    """Return the file in the folder, or None where the cache and OpenML are to be tried.
+
+    A folder that was named, but is none, is an error; and one named by `data_home` is the only
+    place to look, so that its file is returned even if it does not exist.
+    """
+    named = data_home is not None or bool(os.environ.get(_VARIABLE))
+    if not named and not any(folder.is_dir() for folder in _candidates(None)):
+        return None
+    path = data_folder(data_home) / f"{recipe.file}.parquet"
+    return path if path.is_file() or data_home is not None else None
+
+
 def _read(path: Path) -> pd.DataFrame:
-    pandas = require("pandas", extra="data", purpose="Loading a dataset")
-    require("pyarrow", extra="data", purpose="Reading a parquet file")
     if not path.is_file():
         raise FileNotFoundError(
             f"{path.name} is not in the data folder {path.parent}. Add it there, or name another "
             f"folder by data_home or the environment variable {_VARIABLE}."
         )
-    table: pd.DataFrame = pandas.read_parquet(path)
-    return table
+    return read_table(path)
+
+
+def _may_download(download: bool | None) -> bool:
+    if download is None:
+        return os.environ.get(_DOWNLOAD_VARIABLE, "").strip().lower() in {"1", "true", "yes"}
+    return download
+
+
+def _from_afar(name: str, recipe: Recipe, cached: Path, download: bool, verify: bool) -> Dataset:
+    """Take a dataset from the cache, or download it into the cache."""
+    source = SOURCES.get(name)
+    if cached.is_file():
+        try:
+            dataset = prepare(name, recipe, read_table(cached))
+            if verify:
+                remedy = "Delete the file, or fetch it anew with download=True"
+                _check(dataset, f"the cached file {cached}", remedy)
+        except (ValueError, KeyError, OSError) as error:
+            # Damaged, or of another version: one that may be replaced is no reason to stop.
+            if source is None or not download:
+                raise
+            _log.warning("Not used: the cached file %s (%s)", cached, error)
+        else:
+            return dataset
+    if source is None or not download:
+        raise FileNotFoundError(_not_found(name, recipe, cached))
+    _log.warning("Downloading %r (OpenML data set %d) to %s", name, source.data_id, cached)
+    try:
+        table = fetch_table(source)
+    except DownloadError as error:
+        raise FileNotFoundError(_not_found(name, recipe, cached, error)) from error
+    dataset = prepare(name, recipe, table)
+    if verify:
+        where = f"what OpenML has as data set {source.data_id}"
+        _check(dataset, where, f"Use a local copy of {recipe.file}.parquet")
+    if verify or fingerprint(dataset).any_order == expected(name).any_order:
+        _keep(table, cached)
+    return dataset
+
+
+def _keep(table: pd.DataFrame, cached: Path) -> None:
+    try:
+        write_table(table, cached)
+    except OSError as error:
+        message = (
+            f"The download could not be kept in {cached}: {error}. Name a folder that can be "
+            f"written to by cache_dir or the environment variable {CACHE_VARIABLE}."
+        )
+        warnings.warn(message, stacklevel=4)
+
+
+def _check(dataset: Dataset, where: str, remedy: str) -> None:
+    """Compare with the stored fingerprint; rows in another order are worth a warning only."""
+    found, wanted = fingerprint(dataset), expected(dataset.name)
+    how = differences(dataset, found, wanted)
+    if how and found.any_order == wanted.any_order:
+        message = (
+            f"{dataset.name!r}: {where} is the right data, but {how}: a split by row numbers or by "
+            "a seed differs from that of the original file."
+        )
+        warnings.warn(message, stacklevel=4)
+    elif how:
+        raise ValueError(
+            f"{dataset.name!r}: {where} is not the data that is known by this name: {how}. "
+            f"{remedy}; or pass verify=False to use it as it is."
+        )
+
+
+def _not_found(
+    name: str, recipe: Recipe, cached: Path, failure: DownloadError | None = None
+) -> str:
+    """Say where a dataset was looked for, why it was not downloaded, and what to do."""
+    folders = ", ".join(str(folder) for folder in _candidates(None))
+    local = (
+        f"set the environment variable {_VARIABLE}, or pass data_home, to a folder that holds "
+        f"{recipe.file}.parquet"
+    )
+    if name not in SOURCES:
+        reason, remedy = "OpenML has no copy that is known to equal it", f"What to do: {local}."
+    elif failure is not None:
+        reason = f"the download failed ({failure})"
+        remedy = f"What to do: try again with a network connection; or {local}."
+    else:
+        reason = f"downloads are not allowed (OpenML has it as data set {SOURCES[name].data_id})"
+        allow = f"pass download=True, or set the environment variable {_DOWNLOAD_VARIABLE} to 1"
+        remedy = f"What to do: {allow}; or {local}."
+    return (
+        f"The dataset {name!r} was not found. No {recipe.file}.parquet in the data folder; tried: "
+        f"{folders}. Not in the cache: {cached}. Not downloaded: {reason}. {remedy}"
+    )
 
 
 def _complete(predictors: pd.DataFrame) -> Bools:
@@ -194,56 +256,6 @@ def _complete(predictors: pd.DataFrame) -> Bools:
 def _has_record(predictors: pd.DataFrame) -> Bools:
     """Leave out applicants without a credit bureau record: all their predictors are -9."""
     return (predictors != -9).any(axis=1).to_numpy()
-
-
-def _code_response(
-    response: pd.Series[Any], recipe: Recipe
-) -> tuple[Floats | Integers, tuple[Any, ...] | None]:
-    """Return the response in its unit, or class codes with the labels they stand for."""
-    if recipe.task == "regression":
-        return response.to_numpy(dtype=np.float64) / recipe.unit, None
-    classes = sorted(response.unique().tolist(), key=lambda x: (x == recipe.positive, x))
-    codes = {label: code for code, label in enumerate(classes)}
-    return response.map(codes).to_numpy(dtype=np.int64), tuple(classes)
-
-
-def _mark_categories(predictors: pd.DataFrame) -> pd.DataFrame:
-    """Give every column that is not numeric a category dtype with sorted levels."""
-    strings = predictors.select_dtypes(exclude=["number", "bool"])
-    return predictors.assign(**{str(name): _categorise(column) for name, column in strings.items()})
-
-
-def _categorise(column: pd.Series[Any]) -> pd.Series[Any]:
-    coded = column.astype("category")
-    if coded.isna().any():
-        coded = coded.cat.add_categories(_MISSING).fillna(_MISSING)
-    return coded
-
-
-def _lay_out(frame: pd.DataFrame) -> tuple[tuple[str, ...], Groups]:
-    """Name the columns of the design, and say which of them code each predictor."""
-    names: list[str] = []
-    groups = []
-    for name, column in frame.items():
-        coded = [str(name)]
-        if column.dtype == "category":
-            coded = [f"{name}={level}" for level in column.cat.categories[1:]]
-        groups.append((str(name), tuple(range(len(names), len(names) + len(coded)))))
-        names.extend(coded)
-    return tuple(names), tuple(groups)
-
-
-def _fill(frame: pd.DataFrame, groups: Groups, dtype: str) -> Floats:
-    """Write the design matrix, predictor by predictor."""
-    X = np.empty((len(frame), sum(len(indices) for _, indices in groups)), dtype=dtype)
-    for name, indices in groups:
-        column = frame[name]
-        if column.dtype == "category":
-            codes = column.cat.codes.to_numpy()
-            X[:, indices] = codes[:, None] == np.arange(1, len(indices) + 1)
-        else:
-            X[:, indices[0]] = column.to_numpy()
-    return X
 
 
 # The event, where the label does not say it: "g" in magic is gamma, the signal (h is hadron); 4 in

@@ -14,6 +14,11 @@ read a fitted model by the names of its attributes only. Drawing needs
 from __future__ import annotations
 
 from lifenet.plots.coefficients import CoefficientViolinDisplay, LocalCoefficientsDisplay
+from lifenet.plots.decomposition import (
+    DecompositionDisplay,
+    SelectionDisplay,
+    StackingLineDisplay,
+)
 from lifenet.plots.effects import EffectsDisplay, PairEffectDisplay
 from lifenet.plots.hierarchy import Edge, HierarchyDisplay, edges_of
 from lifenet.plots.interactions import InteractionDisplay
@@ -30,6 +35,7 @@ from lifenet.plots.waterfall import WaterfallDisplay
 
 __all__ = [
     "CoefficientViolinDisplay",
+    "DecompositionDisplay",
     "Edge",
     "EffectsDisplay",
     "FeatureImportanceDisplay",
@@ -41,7 +47,9 @@ __all__ = [
     "NeuronImportanceDisplay",
     "PairEffectDisplay",
     "PartitionDisplay",
+    "SelectionDisplay",
     "StabilityDisplay",
+    "StackingLineDisplay",
     "VaryingCoefficientsDisplay",
     "WaterfallDisplay",
     "edges_of",
