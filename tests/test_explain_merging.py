@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize, stats
+from scipy import linalg, optimize, stats
 
-from lifenet import LLARegressor, datasets
+from lifenet import LLAClassifier, LLARegressor, datasets
 from lifenet.explain._glm import fit_equation
 from lifenet.explain.merging import merge_regions
 from lifenet.explain.regions import local_regions
@@ -129,6 +129,119 @@ def test_classes_that_can_be_separated_keep_a_finite_equation_without_errors(cut
     assert ((score > 0) == (y > 0)).mean() > 0.9
 
 
+def dummies(shares, n=300, seed=1):
+    """Three columns of which the first counts, and rare dummies, each of one class only."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n, 3))
+    y = (generator.logistic(size=n) < X[:, 0]).astype(float)
+    for number, share in enumerate(shares):
+        dummy = generator.random(n) < share
+        y[dummy] = number % 2
+        X = np.column_stack([X, dummy])
+    return X, y
+
+
+@pytest.mark.parametrize("shares", [(0.03,), (0.03, 0.05), (0.01, 0.02, 0.4)])
+def test_a_dummy_of_one_class_leaves_the_others_as_without_it_and_its_rows(shares):
+    X, y = dummies(shares)
+    found = fit_equation(X, y, np.ones(300), Logistic())
+    rest = (X[:, 3:] == 0).all(axis=1)
+    truth = fit_equation(X[rest, :3], y[rest], np.ones(rest.sum()), Logistic())
+    np.testing.assert_allclose(found.coefficients[:4], truth.coefficients, rtol=1e-6)
+    np.testing.assert_allclose(found.errors[:4], truth.errors, rtol=1e-6)
+    assert np.isnan(found.errors[4:]).all()
+    side = np.where(np.arange(len(shares)) % 2, 1, -1)
+    assert (side * found.coefficients[4:] > 1).all()
+    assert (np.abs(found.coefficients[4:]) < 12).all()
+
+
+def test_a_network_of_separated_rows_reports_no_absurd_significance():
+    X, y = dummies((0.03,))
+    network = LLAClassifier(3, random_state=0, ridge=0.05, max_iter=20).fit(X, y).network_
+    frame = merge_regions(network, X, y, n_regions=1).to_frame().set_index("term")
+    assert frame.loc["x3", ["standard_error", "p_value", "lower"]].isna().all()
+    assert frame.drop("x3")["p_value"].between(0, 1).all()
+    assert frame.loc["x0", "p_value"] < 1e-6
+
+
+def test_separated_rows_with_weights_are_repeated_rows():
+    X, y = dummies((0.03, 0.05))
+    weight = np.random.default_rng(0).integers(1, 4, size=300)
+    one = fit_equation(X, y, weight.astype(float), Logistic())
+    repeated = np.repeat(X, weight, axis=0), np.repeat(y, weight), np.ones(weight.sum())
+    two = fit_equation(*repeated, Logistic())
+    assert np.isnan(one.errors).sum() == 2
+    np.testing.assert_allclose(one.errors, two.errors, rtol=1e-7)
+    np.testing.assert_allclose(one.coefficients, two.coefficients, rtol=1e-7)
+
+
+def test_a_combination_that_separates_takes_the_errors_of_its_columns_only():
+    generator = np.random.default_rng(0)
+    X = np.column_stack([generator.normal(size=200), generator.integers(0, 4, size=(200, 2))])
+    # Where columns 1 and 2 differ, their difference tells the class; elsewhere column 0 helps.
+    gap = X[:, 1] - X[:, 2]
+    chance = generator.logistic(size=200) < X[:, 0]
+    y = np.where(gap == 0, chance, gap > 0).astype(float)
+    found = fit_equation(X, y, np.ones(200), Logistic())
+    assert np.isnan(found.errors).tolist() == [False, False, True, True]
+    level = fit_equation(X[gap == 0, :2], y[gap == 0], np.ones((gap == 0).sum()), Logistic())
+    np.testing.assert_allclose(found.coefficients[1], level.coefficients[1], rtol=1e-6)
+    np.testing.assert_allclose(found.errors[1], level.errors[1], rtol=1e-6)
+    assert found.coefficients[2] > 0 > found.coefficients[3]
+
+
+def test_large_effects_that_end_somewhere_keep_their_errors():
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=5000)
+    dummy = np.arange(5000) < 1000
+    y = (20 * x + generator.logistic(size=5000) > 0).astype(float)
+    y[dummy] = 1
+    y[0] = 0  # one of a thousand: log-odds of seven
+    found = fit_equation(np.column_stack([x * ~dummy, dummy]), y, np.ones(5000), Logistic())
+    assert found.coefficients[1] == pytest.approx(20, rel=0.2)
+    alone = fit_equation(x[1000:, None], y[1000:], np.ones(4000), Logistic())
+    np.testing.assert_allclose(found.errors[:2], alone.errors, rtol=1e-7)
+    assert found.coefficients[[0, 2]].sum() == pytest.approx(np.log(999))
+    variance = 1000 / 999 + alone.errors[0] ** 2
+    assert found.errors[2] == pytest.approx(np.sqrt(variance), rel=1e-6)
+
+
+def test_shares_between_the_classes_are_never_separated():
+    X, y = dummies((0.03,))
+    y[X[:, 3] == 1] = 0.999
+    found = fit_equation(X, y, np.ones(300), Logistic())
+    assert np.isfinite(found.errors).all()
+    assert found.coefficients[4] > 5
+
+
+def undetermined(X, y):
+    """Terms that the likelihood does not determine, by a linear programme over all rows."""
+    design = np.column_stack([np.ones(len(X)), X])
+    n, c = design.shape
+    moves = design * (2 * y - 1)[:, None]
+    cost = np.append(np.zeros(c), -np.ones(n))
+    bounds = [(None, None)] * c + [(0, 1)] * n
+    steps = optimize.linprog(cost, np.hstack([-moves, np.eye(n)]), np.zeros(n), bounds=bounds).x
+    kept = design[steps[c:] < 0.5]
+    null = linalg.null_space(kept, rcond=1e-9) if len(kept) else np.eye(c)
+    return (np.abs(null) > 1e-7).any(axis=1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(6, 40), st.integers(1, 4))
+def test_what_is_separated_is_what_a_linear_programme_finds(seed, n, p):
+    generator = np.random.default_rng(seed)
+    levels = generator.integers(2, 5, size=p)
+    X = generator.integers(0, levels, size=(n, p)).astype(float)
+    X[:, 0] += generator.normal(size=n) * generator.integers(0, 2)
+    X = np.column_stack([X, generator.random(n) < 0.2])
+    X = X[:, np.ptp(X, axis=0) > 0]
+    y = (X @ generator.normal(size=X.shape[1]) + generator.logistic(size=n) > 0).astype(float)
+    found = fit_equation(X, y, np.ones(n), Logistic())
+    np.testing.assert_array_equal(np.isnan(found.errors), undetermined(X, y))
+    assert np.isfinite(found.coefficients).all()
+
+
 # The regions.
 
 
@@ -246,9 +359,11 @@ def test_auto_takes_the_fewest_that_reach_the_fidelity_or_the_best():
     few = merge_regions(network, X, fidelity=1.0, max_regions=4)
     assert few.tried.tolist() == [1, 2, 3, 4]
     assert few.fidelity == few.tried_fidelity.max() < 0.97
+    assert (found.asked_fidelity, few.asked_fidelity) == (0.97, 1.0)
     fixed = merge_regions(network, X, n_regions=7)
     assert fixed.tried.tolist() == [7]
     assert fixed.n_regions == 7
+    assert np.isnan(fixed.asked_fidelity)
 
 
 def test_a_refit_of_one_region_is_a_linear_model():

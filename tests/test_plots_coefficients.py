@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
+from matplotlib.text import Text  # noqa: E402
 
 from lifenet import LLAClassifier  # noqa: E402
 from lifenet.explain.regions import local_regions  # noqa: E402
@@ -49,14 +51,25 @@ def ticks(axis):
     return [label.get_text() for label in axis.get_ticklabels()]
 
 
-def test_columns_are_ordered_by_feature_with_dummies_side_by_side():
-    X = np.zeros((1, 5))
-    schema = FeatureSchema.of(X, list("abcde"), [("a", [0]), ("k", [1, 3]), ("c", [2]), ("e", [4])])
+def test_columns_are_ordered_and_cut_by_their_own_size():
     importance = np.array([3.0, 1.0, 2.0, 4.0, 0.0])
-    assert leading_columns(schema, importance, 20).tolist() == [3, 1, 0, 2, 4]
-    assert leading_columns(schema, importance, 2).tolist() == [3, 1]
+    assert leading_columns(importance, 20).tolist() == [3, 0, 2, 1, 4]
+    assert leading_columns(importance, 2).tolist() == [3, 0]
+    assert leading_columns(importance, 2, always=[1, 3]).tolist() == [3, 0, 1]
     with pytest.raises(ValueError, match="max_columns must be at least 1"):
-        leading_columns(schema, importance, 0)
+        leading_columns(importance, 0)
+
+
+def test_a_strong_dummy_is_not_hidden_by_a_weak_one_of_a_stronger_feature():
+    network = ReluNetwork(np.zeros((0, 4)), [], np.zeros((0, 1)), 0.0, [3.0, 0.1, 2.0, 1.0])
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    names, groups = list("abcd"), [("k", (0, 1)), ("c", (2,)), ("d", (3,))]
+    schema = FeatureSchema.of(X, names, groups)
+    for display in (CoefficientViolinDisplay, LocalCoefficientsDisplay):
+        ax = display.from_network(network, X, schema=schema, max_columns=3).ax_
+        axis = ax.yaxis if display is CoefficientViolinDisplay else ax.xaxis
+        assert set(ticks(axis)) == {"a", "c", "d"}
+        assert "1 weaker column" in ax.get_title(loc="left")
 
 
 # Parallel coordinates.
@@ -160,7 +173,20 @@ def test_many_columns_are_cut_to_the_most_important():
     network, X = problem(p=40)
     display = CoefficientViolinDisplay.from_network(network, X, max_columns=15)
     assert len(ticks(display.ax_.yaxis)) == 15
-    assert "25 weaker columns not shown" in display.ax_.get_title(loc="left")
+    assert "25 weaker columns are not shown" in display.ax_.get_title(loc="left")
+
+
+def test_an_expected_sign_is_always_shown():
+    network, X = planted()
+    shown = CoefficientViolinDisplay.from_network(
+        network, X, expected={"x3": -1, "x1": -1}, max_columns=1, near_zero=0.001
+    )
+    assert ticks(shown.ax_.yaxis) == ["x1", "x3"]
+    assert labels(shown.ax_)[1] == "positive; expected -, 100 % against"
+    title = shown.ax_.get_title(loc="left")
+    assert "2 weaker columns without an expected sign are not shown" in title
+    one = CoefficientViolinDisplay.from_network(network, X, max_columns=3)
+    assert "1 weaker column is not shown" in one.ax_.get_title(loc="left")
 
 
 def test_the_density_is_that_of_the_weighted_values():
@@ -192,6 +218,42 @@ def test_a_classifier_is_drawn_on_given_axes_and_saved(display, kind):
     file = io.BytesIO()
     figure.savefig(file, format=kind)
     assert len(file.getvalue()) > 5_000
+
+
+@pytest.mark.parametrize("size", [(6.4, 4.8), (12, 4.5)])
+@pytest.mark.parametrize("display", [LocalCoefficientsDisplay, CoefficientViolinDisplay])
+def test_half_of_a_figure_is_enough(display, size):
+    network, X = problem(p=40)
+    names = [f"a rather long name={number}" for number in range(40)]
+    figure, both = plt.subplots(1, 2, layout="constrained", figsize=size)
+    options = {"expected": {names[-1]: 1}} if display is CoefficientViolinDisplay else {}
+    for ax in both:
+        display.from_network(network, X, ax=ax, schema=names, **options)
+    figure.canvas.draw()
+    renderer, whole = figure.canvas.get_renderer(), figure.bbox
+    for ax in both:
+        texts = [ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.texts]
+        for text in filter(Text.get_text, texts):
+            box = text.get_window_extent(renderer)
+            assert whole.x0 <= box.x0
+            assert box.x1 <= whole.x1 + 1
+        assert ax.get_window_extent().width > 0.25 * whole.width / 2
+    axis = both[0].yaxis if display is CoefficientViolinDisplay else both[0].xaxis
+    boxes = [label.get_window_extent(renderer) for label in axis.get_ticklabels()]
+    if display is CoefficientViolinDisplay:
+        assert all(high.y0 >= low.y1 - 1 for high, low in itertools.pairwise(boxes))
+    title = both[0].get_title(loc="left").replace("\n", " ")
+    assert f"{40 - len(boxes)} weaker columns" in title
+
+
+def test_the_score_is_called_by_its_name():
+    network, X = problem()
+    for display in (LocalCoefficientsDisplay, CoefficientViolinDisplay):
+        drawn = display.from_network(network, X)
+        drawn.score_name = "log-odds of 'bad'"
+        ax = drawn.plot().ax_
+        words = (ax.get_xlabel() + ax.get_ylabel()).replace("\n", " ")
+        assert words.startswith("change of the log-odds of 'bad' by 1 sd of the column")
 
 
 def test_one_class_of_several_is_drawn_by_its_label():

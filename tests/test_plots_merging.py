@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,6 +41,12 @@ def points(ax):
     """Places of all marks of a panel, (x, y)."""
     marks = [one for one in ax.collections if isinstance(one, PathCollection)]
     return np.concatenate([np.asarray(mark.get_offsets()) for mark in marks])
+
+
+def beyond(ax):
+    """Places of the arrows, (x, y)."""
+    arrows = [one.get_offsets() for one in ax.collections if one.get_gid() == "beyond"]
+    return np.concatenate([np.empty((0, 2)), *arrows])
 
 
 def test_a_panel_a_region_with_standardised_coefficients_and_intervals():
@@ -110,6 +117,84 @@ def test_what_is_left_out_is_said():
         display.plot(max_panels=0)
 
 
+def test_one_wild_region_leaves_the_others_their_scale():
+    network, X, y = problem()
+    result = merge_regions(network, X, y, n_regions=4)
+    plain = MergedRegionsDisplay(result).plot().axes_[0].get_xlim()
+    wild, errors = result.coefficients.copy(), result.errors.copy()
+    wild[3] *= -300
+    errors[0, 1] *= 1000
+    errors[1, 2], wild[1, 2] = np.nan, 1e3
+    display = MergedRegionsDisplay(replace(result, coefficients=wild, errors=errors)).plot()
+    low, high = display.axes_[0].get_xlim()
+    assert -low == high < 3.5 * plain[1]
+    names = ticks(display.axes_[0].yaxis)
+    first, second, third, fourth = display.axes_
+    place = names.index("x1")
+    np.testing.assert_allclose(beyond(first), [[low, place], [high, place]])
+    np.testing.assert_allclose(beyond(second), [[high, names.index("x2")]])
+    assert [text.get_text() for text in second.texts] == [f"{1e3 * result.spread[2]:.3g}"]
+    assert len(beyond(third)) == 0
+    assert len(beyond(fourth)) == len(fourth.texts) > 0
+
+
+def test_a_scale_can_be_found_where_nothing_is_sure():
+    network, X, y = problem()
+    result = merge_regions(network, X, y, n_regions=2)
+    unsure = replace(result, errors=np.full_like(result.errors, np.nan))
+    ax = MergedRegionsDisplay(unsure).plot().ax_
+    assert ax.get_xlim()[1] >= np.abs(result.coefficients * result.spread).max()
+    zero = replace(unsure, coefficients=np.zeros_like(result.coefficients))
+    assert MergedRegionsDisplay(zero).plot().ax_.get_xlim()[1] > 0
+
+
+def test_a_fidelity_that_was_missed_is_said():
+    network, X, _ = problem()
+    missed = MergedRegionsDisplay.from_network(network, X, fidelity=0.9999, max_regions=2)
+    words = f"R² {missed.result.fidelity:.3f} for the score, 0.9999 was asked for"
+    assert words in missed.figure_.get_suptitle().replace("\n", " ")
+    reached = MergedRegionsDisplay.from_network(network, X, fidelity=0.5)
+    assert "asked" not in reached.figure_.get_suptitle()
+    assert "asked" not in MergedRegionsDisplay.from_network(
+        network, X, n_regions=1, fidelity=1.0
+    ).figure_.get_suptitle().replace("\n", " ")
+
+
+def test_one_is_singular_and_the_score_has_a_name():
+    linear = ReluNetwork(np.zeros((0, 2)), [], np.zeros((0, 1)), 1.0, [2.0, -1.0])
+    X = np.random.default_rng(0).normal(size=(1, 2))
+    display = MergedRegionsDisplay(merge_regions(linear, X))
+    display.score_name = "log-odds of 'bad'"
+    display.plot(max_columns=1)
+    title = display.figure_.get_suptitle().replace("\n", " ")
+    assert title.startswith("1 region merged into 1: R² 1.000 for the log-odds of 'bad'")
+    assert title.endswith("not shown: 1 weaker column")
+    assert display.ax_.get_title(loc="left") == "region 1: 1 row"
+    words = display.figure_.get_supxlabel().replace("\n", " ")
+    assert words.startswith("change of the log-odds of 'bad' by 1 sd")
+
+
+@pytest.mark.parametrize("size", [(6.4, 4.8), (12, 4.5)])
+def test_half_of_a_figure_is_enough(size):
+    network, X, y = problem(p=40, n=600)
+    figure, both = plt.subplots(1, 2, layout="constrained", figsize=size)
+    for ax in both:
+        MergedRegionsDisplay.from_network(network, X, y, n_regions=4, ax=ax)
+    figure.canvas.draw()
+    renderer, whole = figure.canvas.get_renderer(), figure.bbox
+    for ax in both:
+        legend = ax.get_legend().get_window_extent(renderer)
+        label = ax.xaxis.label.get_window_extent(renderer)
+        assert legend.y1 <= label.y0 + 2
+        for box in (legend, label, ax._left_title.get_window_extent(renderer)):
+            assert whole.x0 - 1 <= box.x0 < box.x1 <= whole.x1 + 1
+            assert whole.y0 <= box.y0
+        assert ax.get_window_extent().height > 0.3 * whole.height
+        # Four regions within a column's line need some points each.
+        line = ax.get_window_extent().height / len(ticks(ax.yaxis)) / figure.dpi * 72
+        assert line > 15
+
+
 @pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
 def test_on_given_axes_all_regions_are_drawn_together(kind):
     network, X, y = problem()
@@ -117,7 +202,7 @@ def test_on_given_axes_all_regions_are_drawn_together(kind):
     display = MergedRegionsDisplay.from_network(network, X, y > y.mean(), n_regions=4, ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is figure
-    assert len(points(ax)) == 4 * 3
+    assert len(points(ax)) == 4 * 3 + len(beyond(ax))
     assert len(ax.get_legend().get_texts()) == 4
     assert "log-loss" in ax.get_title(loc="left")
     file = io.BytesIO()

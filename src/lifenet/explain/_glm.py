@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import linalg, special
 
-from lifenet.kernels.lstsq import solve_positive, triangle
+from lifenet.explain._separation import row_space, separated_rows
 from lifenet.losses import Logistic, Multinomial, SquaredError
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ __all__ = [
     "wald_ratio",
 ]
 
-#: Singular values of standardised columns below this share of the largest count as none.
-_NULL_SINGULAR = 1e-9
 #: A coefficient is told from others if no direction without data moves it by more than this share.
 _NULL_SHARE = 1e-8
-_MAX_ITER = 30
-_TOLERANCE = 1e-10
+#: Curvatures below this share of the largest are rounding.
+_NULL_BEND = 1e-14
+_MAX_ITER = 100
+_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +164,8 @@ class Equation:
     ----------
     coefficients : ndarray of shape (1 + p,), the intercept first
     errors : ndarray of shape (1 + p,)
-        Standard errors; NaN where the rows do not determine the coefficient, or have no degree
-        of freedom left, or where the classes can be separated without error.
+        Standard errors; NaN where the rows do not determine the coefficient (also because it
+        separates some of them by their class without error), or have no degree of freedom left.
     freedom : float
         Degrees of freedom of the t distribution; infinite where the dispersion is known (normal).
     """
@@ -180,8 +180,11 @@ def fit_equation(X: Floats, target: Floats, weight: Floats, loss: Loss) -> Equat
 
     A weight counts as that many rows. Columns that are constant in these rows get the coefficient
     zero; of the equations that fit equally well where columns depend on each other, the one of
-    smallest standardised slopes is taken. Under a logistic loss classes that can be separated have
-    no best equation: a ridge of one on the standardised slopes and the intercept keeps it finite.
+    smallest standardised slopes is taken. Under a logistic loss there may be directions along which
+    the loss falls for ever, because they separate some rows by their class and leave the others
+    where they are. Coefficients that these directions move have no best value, and no error: a
+    ridge of one on the standardised slopes and the intercept keeps them finite. The others are
+    those that the rows which are not separated give alone.
 
     Parameters
     ----------
@@ -190,20 +193,20 @@ def fit_equation(X: Floats, target: Floats, weight: Floats, loss: Loss) -> Equat
     loss : of one score
     """
     design, back, constant = _standardise(X, weight)
-    basis, null = _coordinates(design, weight)
-    inner = design @ basis
-    point, information, settled = _newton(inner, target, weight, loss)
-    if not settled:
-        point, _, _ = _newton(inner, target, weight, loss, penalty=basis.T @ basis)
-    freedom, dispersion = _dispersion(inner @ point, target, weight, loss, basis.shape[1])
-    outer = back @ basis
-    variance = np.einsum("ij,ji->i", outer, solve_positive(information, outer.T))
-    errors = np.sqrt(np.maximum(dispersion * variance, 0.0))
-    loose = np.abs(back @ null).max(axis=1, initial=0.0) > _NULL_SHARE * np.abs(back).max(axis=1)
-    errors[loose | constant] = np.nan
-    if not settled:
+    best = _optimum(design, target, weight, loss)
+    slopes = best.point
+    far = separated_rows(design, target, weight, slopes) if isinstance(loss, Logistic) else None
+    if far is not None and far.any():
+        best = _optimum(design[~far], target[~far], weight[~far], loss)
+        slopes = best.point + _bounded_part(design[far], target[far], weight[far], loss, best)
+    freedom, dispersion = _dispersion(design @ slopes, target, weight, loss, best.steep.shape[1])
+    errors = np.sqrt(dispersion * np.square(back @ best.steep).sum(axis=1))
+    loose = np.hstack([best.null, best.flat / np.linalg.norm(best.flat, axis=0)])
+    moved = np.abs(back @ loose).max(axis=1, initial=0.0)
+    errors[constant | (moved > _NULL_SHARE * np.abs(back).max(axis=1))] = np.nan
+    if not best.settled:
         errors[:] = np.nan
-    return Equation(outer @ point, errors, freedom)
+    return Equation(back @ slopes, errors, freedom)
 
 
 def _standardise(X: Floats, weight: Floats) -> tuple[Floats, Floats, Bools]:
@@ -227,48 +230,86 @@ def _standardise(X: Floats, weight: Floats) -> tuple[Floats, Floats, Bools]:
     return design, back, np.append(False, constant)
 
 
-def _coordinates(design: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Directions in which the rows differ, scaled so that the design is orthonormal in them.
+@dataclass(frozen=True, eq=False)
+class _Optimum:
+    """Slopes of least loss, and how the loss bends there.
 
-    Returns
-    -------
-    basis (c, rank) with ``basis' design' W design basis = 1``; null (c, c - rank), orthonormal,
-    which the design maps to zero
+    Attributes
+    ----------
+    point : (c,), the smallest of those that do equally well
+    steep : (c, r), whose product with its transpose is the inverse information
+    null : (c, k), orthonormal directions along which the loss does not change
+    flat : (c, c - r - k), directions along which the change drowns in rounding
+    settled : bool, whether the steps of Newton's method died out
     """
-    factor = triangle(np.sqrt(weight)[:, None] * design)
-    _, singular, directions = linalg.svd(factor, check_finite=False)
-    rank = int((singular > _NULL_SINGULAR * singular[0]).sum())
-    return directions[:rank].T / singular[:rank], directions[rank:].T
+
+    point: Floats
+    steep: Floats
+    null: Floats
+    flat: Floats
+    settled: bool
+
+
+def _optimum(design: Floats, target: Floats, weight: Floats, loss: Loss) -> _Optimum:
+    basis, null = row_space(design, weight)
+    point, bends, directions, settled = _newton(design @ basis, target, weight, loss)
+    outer, kept = basis @ directions, bends > 0
+    steep, flat = outer[:, kept] / np.sqrt(bends[kept]), outer[:, ~kept]
+    return _Optimum(basis @ point, steep, null, flat, settled)
 
 
 def _newton(
-    design: Floats, target: Floats, weight: Floats, loss: Loss, penalty: Floats | float = 0.0
-) -> tuple[Floats, Floats, bool]:
-    """Minimise ``sum_i weight_i loss_i + point' penalty point / 2`` from zero, by Newton's method.
+    design: Floats,
+    target: Floats,
+    weight: Floats,
+    loss: Loss,
+    *,
+    offset: Floats | float = 0.0,
+    ridge: float = 0.0,
+) -> tuple[Floats, Floats, Floats, bool]:
+    """Minimise ``sum_i weight_i loss_i + ridge |point|² / 2`` from zero, by Newton's method.
+
+    The score is ``offset + design point``. Where there is no minimum, rows are taken further by
+    about one each time, until the loss bends too little to tell.
 
     Returns
     -------
-    point (r,), information (r, r) there, and whether the steps died out
+    point (r,); bends (r,) and directions (r, r), eigenvalues of the information there, zero where
+    they are only rounding, and eigenvectors; and whether the steps died out
     """
-    quadratic = np.zeros((design.shape[1],) * 2) + penalty
 
     def objective(at: Floats) -> float:
-        return float(weight @ loss.value(target, design @ at) + 0.5 * at @ quadratic @ at)
+        value = weight @ loss.value(target, offset + design @ at)
+        return float(value + 0.5 * ridge * at @ at)
 
-    def information(of: Floats) -> Floats:
-        bend = weight * loss.curvature(target, of)
-        return np.asarray((design * bend[:, None]).T @ design + quadratic)
+    def eigen(score: Floats) -> tuple[Floats, Floats]:
+        bend = weight * loss.curvature(target, score)
+        matrix = (design * bend[:, None]).T @ design + ridge * np.eye(design.shape[1])
+        values, vectors = linalg.eigh(matrix, check_finite=False)
+        return np.where(values > _NULL_BEND * values.max(initial=0.0), values, 0.0), vectors
 
-    point, score, settled = np.zeros(design.shape[1]), np.zeros(len(design)), False
+    point, settled = np.zeros(design.shape[1]), False
+    start = objective(point)
+    bends, directions = eigen(offset + design @ point)
     for _ in range(_MAX_ITER):
-        slope = design.T @ (weight * loss.gradient(target, score)) + quadratic @ point
-        step = _shorten(objective, point, -solve_positive(information(score), slope))
-        point = point + step
-        before, score = score, design @ point
-        settled = bool(np.abs(score - before).max() <= _TOLERANCE * (1.0 + np.abs(score).max()))
+        slope = design.T @ (weight * loss.gradient(target, offset + design @ point))
+        along = directions.T @ (slope + ridge * point)
+        step = np.divide(-along, bends, out=np.zeros_like(along), where=bends > 0)
+        point = point + _shorten(objective, point, directions @ step)
+        # Twice what the step should gain, which is its squared length in standard errors.
+        settled = bool(-along @ step <= _TOLERANCE**2 * start)
+        bends, directions = eigen(offset + design @ point)
         if settled:
             break
-    return point, information(score), settled
+    return point, bends, directions, settled
+
+
+def _bounded_part(
+    design: Floats, target: Floats, weight: Floats, loss: Loss, best: _Optimum
+) -> Floats:
+    """Slopes (c,) along the null directions of the optimum, by a ridge on the separated rows."""
+    part = _newton(design @ best.null, target, weight, loss, offset=design @ best.point, ridge=1.0)
+    return np.asarray(best.null @ part[0])
 
 
 def _shorten(objective: Callable[[Floats], float], point: Floats, step: Floats) -> Floats:

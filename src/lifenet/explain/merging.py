@@ -61,11 +61,13 @@ class MergedRegions:
     column_means : ndarray of shape (n_regions, n_columns)
         Mean of each column in each region: where it lies.
     coefficients : ndarray of shape (n_regions, n_columns)
-        Zero for a column that is constant in the region.
+        Zero for a column that is constant in the region. Where classes are separated by it without
+        error, the coefficient has no best value: it is kept finite by a ridge of one.
     intercept : ndarray of shape (n_regions,)
     errors : ndarray of shape (n_regions, n_columns)
         Standard errors; NaN where the region's rows do not determine the coefficient: a constant
-        column, columns that depend on each other, too few rows, separable classes.
+        column, columns that depend on each other, too few rows, a column or combination of
+        columns that separates classes without error. Other coefficients keep their errors.
     intercept_error : ndarray of shape (n_regions,)
     freedom : ndarray of shape (n_regions,)
         Degrees of freedom of the t distribution; infinite for the normal one (logistic loss).
@@ -75,6 +77,8 @@ class MergedRegions:
     refit_fidelity : float
         The same of the equations given here: lower where they are fitted to a response, and low
         where the network was shrunk and they, without a penalty, are not.
+    asked_fidelity : float
+        The fidelity that "auto" was to reach; NaN where the number of regions was given.
     tried, tried_fidelity : ndarray of shape (n_tried,)
         Numbers of regions that were tried, and the fidelity of each.
     network_loss, merged_loss : float
@@ -108,6 +112,7 @@ class MergedRegions:
     freedom: Floats
     fidelity: float
     refit_fidelity: float
+    asked_fidelity: float
     tried: Integers
     tried_fidelity: Floats
     network_loss: float
@@ -279,6 +284,7 @@ def merge_regions(
         **_parts(refit.equations),
         fidelity=best.fidelity,
         refit_fidelity=refit.fidelity,
+        asked_fidelity=fidelity if n_regions == "auto" else float("nan"),
         tried=np.array([len(fit.equations) for fit in fits]),
         tried_fidelity=np.array([fit.fidelity for fit in fits]),
         network_loss=_loss(sample, target, own.values),
