@@ -10,6 +10,12 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.runs import Runs
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -72,3 +78,16 @@ class Bars:
                 (RESULTS / file).write_text(content)
         print(f"{self.n_short} bars short")
         sys.exit(bool(self.n_short))
+
+
+def run_parts(bars: Bars, parts: dict[str, Callable[[Bars], None]], runs: Runs) -> None:
+    """Run all parts, or those named on the command line, and write the bars if it was all."""
+    chosen = [name for name in sys.argv[1:] if name != "--kept"]
+    unknown = [name for name in chosen if name not in parts]
+    if unknown:
+        sys.exit(f"unknown parts {unknown}; there are {list(parts)}")
+    for name, part in parts.items():
+        if not chosen or name in chosen:
+            part(bars)
+    runs.note_missing(bars)
+    bars.finish(write=not chosen)

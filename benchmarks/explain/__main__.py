@@ -6,9 +6,7 @@ is begun.
 
 from __future__ import annotations
 
-import sys
-
-from benchmarks.bars import Bars
+from benchmarks.bars import Bars, run_parts
 from benchmarks.explain import bike, exactness, planted, speed
 
 PARTS = {
@@ -19,18 +17,7 @@ PARTS = {
 }
 
 
-def main(chosen: list[str]) -> None:
-    unknown = [name for name in chosen if name not in PARTS]
-    if unknown:
-        sys.exit(f"unknown parts {unknown}; there are {list(PARTS)}")
-    packages = ("lifenet", "numpy", "scipy", "scikit-learn", "shap", "PyALE", "effector", "torch")
-    bars = Bars("explain", packages)
-    for name, part in PARTS.items():
-        if not chosen or name in chosen:
-            part(bars)
-    planted.RUNS.note_missing(bars)
-    bars.finish(write=not chosen)
-
+PACKAGES = ("lifenet", "numpy", "scipy", "scikit-learn", "shap", "PyALE", "effector", "torch")
 
 if __name__ == "__main__":
-    main([name for name in sys.argv[1:] if name != "--kept"])
+    run_parts(Bars("explain", PACKAGES), PARTS, planted.RUNS)

@@ -5,9 +5,7 @@ All parts, or some. Runs are kept and not repeated; with `--kept` no missing one
 
 from __future__ import annotations
 
-import sys
-
-from benchmarks.bars import Bars
+from benchmarks.bars import Bars, run_parts
 from benchmarks.life import algorithm, claims, machine, schemes, store, tables
 
 PARTS = {
@@ -17,19 +15,7 @@ PARTS = {
     "schemes": schemes.run,
     "algorithm": algorithm.run,
 }
-
-
-def main(chosen: list[str]) -> None:
-    unknown = [name for name in chosen if name not in PARTS]
-    if unknown:
-        sys.exit(f"unknown parts {unknown}; there are {list(PARTS)}")
-    bars = Bars("life", ("lifenet", "numpy", "scipy", "scikit-learn", "xgboost"))
-    for name, part in PARTS.items():
-        if not chosen or name in chosen:
-            part(bars)
-    store.RUNS.note_missing(bars)
-    bars.finish(write=not chosen)
-
+PACKAGES = ("lifenet", "numpy", "scipy", "scikit-learn", "xgboost")
 
 if __name__ == "__main__":
-    main([name for name in sys.argv[1:] if name != "--kept"])
+    run_parts(Bars("life", PACKAGES), PARTS, store.RUNS)

@@ -169,8 +169,26 @@ class NeuronProjection(Settings):
         return Subset(weights, bias, self.cutoff, parent=(number, neuron))
 
 
+class _OneLevel(Settings):
+    """Samplers whose subsets no network has a part in."""
+
+    def widths(self, total_weight: float, n_features: int) -> tuple[int, ...]:
+        """No level serves sampling only."""
+        return ()
+
+    def split(
+        self,
+        rows: Rows,
+        networks: Sequence[ReluNetwork],
+        subsets: Sequence[Subset],
+        seed: np.random.SeedSequence,
+    ) -> Division:
+        """Never asked for: there is only one level."""
+        return Division((), tuple(subsets))
+
+
 @dataclass(repr=False)
-class RandomProjection(Settings):
+class RandomProjection(_OneLevel):
     """Half-spaces with standard normal weights and bias, on standardised columns.
 
     Parameters
@@ -200,10 +218,6 @@ class RandomProjection(Settings):
         super().check()
         _check_bounds(self.lower, self.upper)
 
-    def widths(self, total_weight: float, n_features: int) -> tuple[int, ...]:
-        """No level serves sampling only."""
-        return ()
-
     def begin(self, rows: Rows, seed: np.random.SeedSequence) -> tuple[Subset, ...]:
         """Random half-spaces whose share is in bounds; all rows where none is."""
         generator = np.random.default_rng(seed)
@@ -223,19 +237,9 @@ class RandomProjection(Settings):
         weights = generator.standard_normal((1, rows.n_features))
         return Subset(weights, generator.standard_normal(1), self.cutoff)
 
-    def split(
-        self,
-        rows: Rows,
-        networks: Sequence[ReluNetwork],
-        subsets: Sequence[Subset],
-        seed: np.random.SeedSequence,
-    ) -> Division:
-        """Never asked for: there is only one level."""
-        return Division((), tuple(subsets))
-
 
 @dataclass(repr=False)
-class Bootstrap(Settings):
+class Bootstrap(_OneLevel):
     """As many rows as there are, drawn with replacement, for each member.
 
     The draw knows rows, not weights: integer weights and repeated rows give different draws.
@@ -252,24 +256,10 @@ class Bootstrap(Settings):
 
     n_subsets: int = 100
 
-    def widths(self, total_weight: float, n_features: int) -> tuple[int, ...]:
-        """No level serves sampling only."""
-        return ()
-
     def begin(self, rows: Rows, seed: np.random.SeedSequence) -> tuple[Subset, ...]:
         """One draw a member."""
         seeds = np.random.default_rng(seed).integers(2**31, size=(self.n_subsets, 4)).tolist()
         return tuple(Subset.everything(rows, draw=tuple(one)) for one in seeds)
-
-    def split(
-        self,
-        rows: Rows,
-        networks: Sequence[ReluNetwork],
-        subsets: Sequence[Subset],
-        seed: np.random.SeedSequence,
-    ) -> Division:
-        """Never asked for: there is only one level."""
-        return Division((), tuple(subsets))
 
 
 def coverage_of(rows: Rows, subsets: Sequence[Subset]) -> float:
