@@ -30,6 +30,7 @@ MAY_IMPORT = {
         *{"recipe", "aggregate", "members", "sampling", "solvers", "readouts", "record"},
         *{"losses", "schema", "network", "blocks", "kernels", "validation"},
     },
+    "tuning": {"estimators", "sampling", "solvers", "readouts", "validation"},
     "__init__": {"estimators", "network", "schema", "sampling", "solvers", "readouts"},
     "_settings": set(),
     "_typing": set(),
@@ -47,6 +48,7 @@ SCIKIT_LEARN = {
     "readouts",
     "recipe",
     "estimators",
+    "tuning",
     "explain",
     "datasets",
 }
