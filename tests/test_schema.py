@@ -81,6 +81,8 @@ def test_groups_name_columns_or_number_them_and_leave_the_rest_alone():
     expected = (("age", (0,)), ("job", (1, 2)), ("income", (3,)))
     assert FeatureSchema.of(X, names, [("job", ["job=A", "job=B"])]).groups == expected
     assert plain.grouped({"job": [1, 2]}).groups == expected
+    turned = {"income": [3], "job": [1, 2], "age": [0]}
+    assert [name for name, _ in plain.grouped(turned).groups] == ["income", "job", "age"]
     assert plain.grouped({"job": ["job=A", 2]}).grouped({}).groups == plain.groups
     with pytest.raises(ValueError, match="exactly one group"):
         plain.grouped({"job": [1, 2], "work": [2]})

@@ -128,7 +128,7 @@ def attributions(bars: Bars) -> None:
         explainer = shap.DeepExplainer(module, torch.tensor(background))
         explainer.shap_values(tensor, check_additivity=False)
 
-    some = 500
+    some = 100
 
     def by_permutation() -> None:
         explainer = shap.PermutationExplainer(lambda rows: network.score(rows).ravel(), background)

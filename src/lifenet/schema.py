@@ -91,7 +91,8 @@ class FeatureSchema:
         Parameters
         ----------
         groups : mapping, or pairs, of a feature's name and its columns
-            Columns by name or number. Those that no group names stay features of their own.
+            Columns by name or number. Those that no group names stay features of their own, and
+            features then stand in the order of their columns; else in the order given.
 
         Examples
         --------
@@ -104,8 +105,9 @@ class FeatureSchema:
         known = [(str(name), self._columns(name, columns)) for name, columns in pairs]
         named = {column for _, columns in known for column in columns}
         rest = [(name, (at,)) for at, name in enumerate(self.names) if at not in named]
-        ordered = sorted([*known, *rest], key=lambda group: group[1])
-        return FeatureSchema(self.names, self.lower, self.upper, tuple(ordered))
+        if rest:
+            known = sorted([*known, *rest], key=lambda group: group[1])
+        return FeatureSchema(self.names, self.lower, self.upper, tuple(known))
 
     def _columns(self, feature: str, columns: Sequence[int | str]) -> tuple[int, ...]:
         """Numbers of the columns of a feature."""
