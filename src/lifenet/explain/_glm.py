@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import linalg, special
+from scipy import special
 
 from lifenet.explain._separation import row_space, separated_rows
 from lifenet.losses import Logistic, Multinomial, SquaredError
@@ -285,7 +285,7 @@ def _newton(
     def eigen(score: Floats) -> tuple[Floats, Floats]:
         bend = weight * loss.curvature(target, score)
         matrix = (design * bend[:, None]).T @ design + ridge * np.eye(design.shape[1])
-        values, vectors = linalg.eigh(matrix, check_finite=False)
+        values, vectors = np.linalg.eigh(matrix)  # scipy 1.11 refuses an empty one
         return np.where(values > _NULL_BEND * values.max(initial=0.0), values, 0.0), vectors
 
     point, settled = np.zeros(design.shape[1]), False
