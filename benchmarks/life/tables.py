@@ -57,6 +57,7 @@ def run(bars: Bars) -> None:
     store.run_missing("classification", jobs(CLASSIFICATION), classification_job)
     regression_bars(bars)
     classification_bars(bars)
+    note_seconds(bars)
 
 
 def jobs(sets: dict[str, Any]) -> list[tuple[str, int]]:
@@ -162,6 +163,18 @@ def _all_methods(X, y, seed, judge, loss, life, lla, adam, xgboost, only_life=Fa
     )  # fmt: skip
     rows.append(judge(*timed_fit(peer, X, y), "XGBoost"))
     return rows
+
+
+def note_seconds(bars: Bars) -> None:
+    """How long the base methods' final fits took: they stop where they have converged."""
+    rows = store.read("regression") + store.read("classification")
+    for base, life in (("LLA", "LIFE(LLA)"), ("Adam", "LIFE(Adam)")):
+        shares = []
+        for name in (*REGRESSION, *CLASSIFICATION):
+            seconds = store.by_method(rows, name, "seconds")
+            if base in seconds:
+                shares.append(f"{name} {float(np.median(seconds[base] / seconds[life])):.2f}")
+        bars.note(f"seconds of {base}'s final fit over {life}'s, median: {', '.join(shares)}")
 
 
 def _inner(model: Any, inner: tuple[Any, ...], loss: Any) -> float:
