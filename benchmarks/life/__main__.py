@@ -1,4 +1,4 @@
-"""`scripts/bench life [algorithm] [tables] [claims] [schemes] [machine] [--kept]`.
+"""`scripts/bench life [algorithm] [tables] [base] [claims] [schemes] [machine] [--kept]`.
 
 All parts, or some. Runs are kept and not repeated; with `--kept` no missing one is begun.
 """
@@ -6,11 +6,12 @@ All parts, or some. Runs are kept and not repeated; with `--kept` no missing one
 from __future__ import annotations
 
 from benchmarks.bars import Bars, run_parts
-from benchmarks.life import algorithm, claims, machine, schemes, store, tables
+from benchmarks.life import algorithm, base, claims, machine, schemes, store, tables
 
 PARTS = {
     "machine": machine.run,
     "tables": tables.run,
+    "base": base.run,
     "claims": claims.run,
     "schemes": schemes.run,
     "algorithm": algorithm.run,

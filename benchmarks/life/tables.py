@@ -1,8 +1,9 @@
 """LIFE(LLA), LIFE(Adam), LLA and Adam on real data, beside XGBoost and the paper's numbers.
 
 Every method sees the same 80/20 split and one thread. LLA and Adam have their width (and Adam its
-epochs) chosen on an inner 80/20 split of the training part; LLA's final fit may take as long as
-LIFE took, with restarts, and never less. XGBoost has the settings of the project's design notes.
+epochs) chosen on an inner 80/20 split of the training part; their final fit stops when it has
+converged (`base` gives them all of LIFE's seconds). XGBoost has the settings of the project's
+design notes.
 """
 
 from __future__ import annotations
@@ -57,7 +58,6 @@ def run(bars: Bars) -> None:
     store.run_missing("classification", jobs(CLASSIFICATION), classification_job)
     regression_bars(bars)
     classification_bars(bars)
-    note_seconds(bars)
 
 
 def jobs(sets: dict[str, Any]) -> list[tuple[str, int]]:
@@ -165,18 +165,6 @@ def _all_methods(X, y, seed, judge, loss, life, lla, adam, xgboost, only_life=Fa
     return rows
 
 
-def note_seconds(bars: Bars) -> None:
-    """How long the base methods' final fits took: they stop where they have converged."""
-    rows = store.read("regression") + store.read("classification")
-    for base, life in (("LLA", "LIFE(LLA)"), ("Adam", "LIFE(Adam)")):
-        shares = []
-        for name in (*REGRESSION, *CLASSIFICATION):
-            seconds = store.by_method(rows, name, "seconds")
-            if base in seconds:
-                shares.append(f"{name} {float(np.median(seconds[base] / seconds[life])):.2f}")
-        bars.note(f"seconds of {base}'s final fit over {life}'s, median: {', '.join(shares)}")
-
-
 def _inner(model: Any, inner: tuple[Any, ...], loss: Any) -> float:
     X, X_judge, y, y_judge = inner
     return float(loss(model.fit(X, y), X_judge, y_judge))
@@ -223,13 +211,25 @@ def classification_bars(bars: Bars) -> None:
 
 def _against_base(bars: Bars, name: str, error: dict[str, np.ndarray], metric: str) -> None:
     for solver in ("LLA", "Adam"):
-        difference = error[f"LIFE({solver})"] - error[solver]
-        ratio = float(np.mean(error[f"LIFE({solver})"] / error[solver]))
-        bars.at_most(
-            f"{metric} of LIFE({solver}) over {solver}, {name} "
-            f"(better in {int(np.sum(difference < 0))} of {len(difference)} splits)",
-            ratio, 1.0, ".3f",
-        )  # fmt: skip
+        life, base = error[f"LIFE({solver})"], error[solver]
+        bar_against_base(bars, name, metric, solver, life, base, f"one fit of {solver}")
+
+
+def bar_against_base(
+    bars: Bars,
+    name: str,
+    metric: str,
+    solver: str,
+    life: np.ndarray,
+    base: np.ndarray,
+    what: str,
+) -> None:
+    """LIFE must not be worse than its base method, paired by split."""
+    bars.at_most(
+        f"{metric} of LIFE({solver}) over {what}, {name} "
+        f"(better in {int(np.sum(life < base))} of {len(life)} splits)",
+        float(np.mean(life / base)), 1.0, ".3f",
+    )  # fmt: skip
 
 
 def _header(first: str, second: str) -> str:

@@ -12,6 +12,7 @@ Jacobian, which is never formed. The intercept's row comes free, since ``1{j}·1
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -109,12 +110,14 @@ def unfold_gram(table: Floats, total: float, n_neurons: int, n_inputs: int) -> F
     return gram
 
 
+@lru_cache(maxsize=32)
 def _pair_index(n: int) -> Integers:
-    """Position of pair ``(j, k)``, in either order, among the pairs ``j <= k``."""
+    """Position of pair ``(j, k)``, in either order, among the pairs ``j <= k``; only to read."""
     index = np.empty((n, n), dtype=np.intp)
     upper = np.triu_indices(n)
     index[upper] = np.arange(n_pairs(n))
     index.T[upper] = index[upper]
+    index.flags.writeable = False
     return index
 
 

@@ -60,7 +60,7 @@ def solve_positive(matrix: Floats, right: Floats, diagonal: Floats | float = 0.0
 
 def _unit_diagonal(system: Floats) -> Floats:
     """Factors that bring the diagonal to one; zero for a row whose diagonal is not positive."""
-    diagonal = np.diag(system)
+    diagonal = system.diagonal()
     scale = np.zeros(len(system))
     positive = diagonal > np.finfo(np.float64).tiny
     scale[positive] = 1.0 / np.sqrt(diagonal[positive])
@@ -68,14 +68,13 @@ def _unit_diagonal(system: Floats) -> Floats:
 
 
 def _cholesky_solve(system: Floats, right: Floats) -> Floats | None:
-    try:
-        factor = linalg.cho_factor(system, lower=True, check_finite=False)
-    except np.linalg.LinAlgError:
-        return None
+    # LAPACK's own routines: on the small systems of training, what scipy's cho_factor and cho_solve
+    # wrap round them takes longer than they do.
+    factor, failed = linalg.lapack.dpotrf(system, lower=True, clean=False)
     # A pivot that is only rounding passes for positive half of the time.
-    if np.square(np.diag(factor[0])).min() <= _NULL_PIVOT:
+    if failed or np.square(factor.diagonal()).min() <= _NULL_PIVOT:
         return None
-    solution = linalg.cho_solve(factor, right, check_finite=False)
+    solution, _ = linalg.lapack.dpotrs(factor, right, lower=True)
     residual = np.linalg.norm(system @ solution - right)
     scale = np.linalg.norm(solution) + np.linalg.norm(right)
     # Cholesky is backward stable: a larger residual means that it broke down on the way.

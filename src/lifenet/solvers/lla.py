@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["LLA", "Linearisation", "gauss_newton_step", "linearise"]
 
 # Above this many unknowns a step is solved by conjugate gradients instead of a Gram matrix.
-_DIRECT_LIMIT = 1500
+_DIRECT_LIMIT = 900
 _CG_TOLERANCE, _CG_MAX_ITER = 3e-2, 60
 _BLOCK_ROWS = 1024
 

@@ -36,6 +36,8 @@ __all__ = ["SPACES", "adam_space", "life_space", "lla_space", "named_space"]
 
 # Rows that each neuron of a network needs, and the widest network of a level.
 _ROWS_A_NEURON, _FEWEST_NEURONS, _WIDEST = 20, 3, 30
+# Widest member, widest network by itself, and most neurons of all members together.
+_WIDEST_MEMBER, _WIDEST_ALONE, _MOST_NEURONS = 80, 160, 3000
 READOUTS = ("ridge", "ridge-fixed", "elastic-net", "selection", "mixing", "average")
 
 
@@ -123,6 +125,10 @@ def _suggest_life(
 ) -> dict[str, Any]:
     widest = _width(n_samples, _WIDEST)
     n_levels = trial.suggest_int("n_levels", 1, max_levels)
+    width = trial.suggest_int(
+        "member_neurons", _FEWEST_NEURONS, _width(n_samples, _WIDEST_MEMBER), log=True
+    )
+    n_networks = trial.suggest_int("max_networks", 20, 300, log=True)
     sampler = NeuronProjection(
         levels=tuple(
             trial.suggest_int(f"neurons_{level}", _FEWEST_NEURONS, widest)
@@ -131,9 +137,8 @@ def _suggest_life(
         lower=trial.suggest_float("lower", 0.02, 0.3),
         upper=trial.suggest_float("upper", 0.7, 0.98),
         cutoff=trial.suggest_float("cutoff", -1.0, 0.3),
-        max_networks=trial.suggest_int("max_networks", 50, 300, log=True),
+        max_networks=min(n_networks, _MOST_NEURONS // width),
     )
-    width = trial.suggest_int("member_neurons", _FEWEST_NEURONS, _width(n_samples, 20))
     return {
         "sampler": sampler,
         "solver": _suggest_member(solver, trial, width),
@@ -188,7 +193,9 @@ def _start_life(
 
 def _suggest_lla(trial: Trial, n_samples: int, n_features: int) -> dict[str, Any]:
     return {
-        "n_neurons": trial.suggest_int("n_neurons", _FEWEST_NEURONS, _width(n_samples, 60)),
+        "n_neurons": trial.suggest_int(
+            "n_neurons", _FEWEST_NEURONS, _width(n_samples, _WIDEST_ALONE), log=True
+        ),
         "ridge": trial.suggest_float("ridge", 1e-7, 1e-1, log=True),
         "start": trial.suggest_categorical("start", ("random", "least-squares")),
         "n_restarts": trial.suggest_int("n_restarts", 1, 3),
@@ -196,7 +203,7 @@ def _suggest_lla(trial: Trial, n_samples: int, n_features: int) -> dict[str, Any
 
 
 def _start_lla(n_samples: int, n_features: int) -> dict[str, Any]:
-    width = min(10, _width(n_samples, 60))
+    width = min(10, _width(n_samples, _WIDEST_ALONE))
     return {"n_neurons": width, "ridge": 1e-4, "start": "random", "n_restarts": 1}
 
 
