@@ -1,0 +1,133 @@
+"""`scripts/bench paper`: every table and figure of the paper, run where missing, and rendered.
+
+Without a selection, all tables and figures, then the bars. Runs are kept and not repeated; a run
+that was killed goes on where it was. Work may be divided over several invocations at a time, as
+long as no two have a tuning in common: divide it by `--table`, `--data` or `--model`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from benchmarks.bars import RESULTS, Bars
+from benchmarks.paper import records
+from benchmarks.paper.experiments import TABLES
+from benchmarks.paper.runner import PACKAGES, Run, missing, plan, run_missing
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRATCH = ROOT / "benchmarks" / "scratch" / "paper"
+BUDGET = 30.0
+
+
+def main() -> None:
+    args = _arguments()
+    if args.smoke:
+        from benchmarks.paper import smoke
+
+        sys.exit(smoke.run(args.jobs))
+    _check_names(args)
+    everything = not (args.table or args.figure or args.data or args.model)
+    run = _settings(args)
+    jobs = plan(args.table or ([] if args.figure else TABLES), args.data, args.model, args.seeds)
+    if not args.kept:
+        run_missing(jobs, run)
+    _draw(args, everything)
+    if args.data or args.model:
+        return
+    known = records.read(run.path)
+    if not args.figure or args.table:
+        _render(known, args.folder)
+    if everything:
+        _finish(known, len(missing(jobs, run.path)), write=args.folder is None)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/bench paper", description=__doc__)
+    add = parser.add_argument
+    add("--table", nargs="+", default=[], metavar="NAME", help=f"only these: {', '.join(TABLES)}")
+    add("--figure", nargs="+", default=[], metavar="NAME", help="only these figures")
+    add("--data", nargs="+", default=[], metavar="NAME", help="only these sets; renders nothing")
+    add("--model", nargs="+", default=[], metavar="NAME", help="only these models; renders nothing")
+    add("--smoke", action="store_true", help="every part on tiny data, in a temporary folder")
+    add("--kept", action="store_true", help="run nothing: render what is kept")
+    add("--retry", action="store_true", help="run again what failed")
+    add("--jobs", type=int, default=1, help="processes at a time, each with one thread")
+    add("--budget", type=float, help=f"seconds of each tuning that is missing; {BUDGET:g}")
+    add("--trials", type=int, help="trials of each tuning; without --budget, instead of seconds")
+    add("--rows", type=int, help="at most so many rows of each set; needs --folder")
+    add("--seeds", type=int, help="at most so many replications")
+    add("--folder", type=Path, help="for all results, instead of benchmarks/results and docs")
+    args = parser.parse_args()
+    if args.rows is not None and args.folder is None:
+        parser.error("--rows needs --folder: figures of fewer rows are not those of the tables")
+    return args
+
+
+def _check_names(args: argparse.Namespace) -> None:
+    """Name what is unknown, and what there is."""
+    tables = [TABLES[name] for name in args.table if name in TABLES] or list(TABLES.values())
+    allowed = {
+        "table": list(TABLES),
+        "data": sorted({one.name for table in tables for one in table.present}),
+        "model": sorted({model for table in tables for model in table.models}),
+    }
+    if args.figure:
+        from benchmarks.paper import figures
+
+        allowed["figure"] = list(figures.NAMES)
+    for what, names in allowed.items():
+        unknown = [name for name in getattr(args, what) if name not in names]
+        if unknown:
+            sys.exit(f"--{what}: {', '.join(unknown)} unknown; there are {', '.join(names)}")
+
+
+def _settings(args: argparse.Namespace) -> Run:
+    folder = args.folder or RESULTS
+    return Run(
+        path=folder / records.FILE,
+        scratch=SCRATCH if args.folder is None else folder / "scratch",
+        budget=BUDGET if args.budget is None and args.trials is None else args.budget,
+        max_trials=args.trials,
+        max_rows=args.rows,
+        n_jobs=args.jobs,
+        retry=args.retry,
+    )
+
+
+def _draw(args: argparse.Namespace, everything: bool) -> None:
+    if not (args.figure or everything):
+        return
+    from benchmarks.paper import figures
+
+    for name in args.figure or figures.NAMES:
+        figures.draw(
+            name,
+            folder=ROOT / "docs" / "images" / "paper" if args.folder is None else args.folder,
+            data_folder=(args.folder or RESULTS) / "paper-figures",
+            kept=args.kept,
+        )
+        print(f"figure {name} drawn", flush=True)
+
+
+def _render(known: list[records.Record], folder: Path | None) -> None:
+    from benchmarks.paper import render
+
+    docs = ROOT / "docs" if folder is None else folder
+    render.write(known, folder or RESULTS, docs / "results.md")
+
+
+def _finish(known: list[records.Record], n_missing: int, *, write: bool) -> None:
+    from benchmarks.paper import analysis
+
+    bars = Bars("paper", PACKAGES)
+    analysis.add_bars(bars, known)
+    n_failed = sum("failed" in one for one in known)
+    if n_missing or n_failed:
+        bars.note(f"{n_missing} tunings and fits are missing, {n_failed} failed")
+    bars.finish(write=write)
+
+
+if __name__ == "__main__":
+    main()

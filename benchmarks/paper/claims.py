@@ -1,0 +1,301 @@
+"""The paper's claims, each tested on what was measured: true, false, or not tested yet."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from benchmarks.paper.experiments import REGRESSION, RESNETS, SCHEMES, TABLES
+from benchmarks.paper.summary import (
+    figure,
+    metrics_of,
+    printed,
+    runs_of,
+    seconds_text,
+    summarise,
+    values,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from pathlib import Path
+
+    from benchmarks.paper.experiments import Data
+    from benchmarks.paper.records import Record
+    from benchmarks.paper.summary import Figure, Place, Runs
+
+#: A rank correlation below this counts as falling, an R² of a line above that as a line.
+FALLS, LINE = -0.5, 0.9
+#: Improvement of R² over the base that the paper states.
+STATED = {"LLA": 0.046, "Adam": 0.018}
+_DECOMPOSITIONS = ("loss_dec.csv", "loss_dec_cla.csv")
+_COMPARISONS = ("stack_life_reg.csv", "stack_life_cal.csv")
+#: The spaces that the paper's figures are in, and the number of its curves.
+_SPACES, _N_CURVES = ("squared", "probability"), 4
+_NONE = "no figures yet"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper, whether it holds here (None: not tested), and the figures."""
+
+    key: str
+    statement: str
+    holds: bool | None
+    figures: str
+
+    @property
+    def verdict(self) -> str:
+        return {True: "true", False: "false", None: "not tested"}[self.holds]
+
+
+def examine(records: Iterable[Record], folder: Path) -> list[Claim]:
+    """Test all claims.
+
+    Parameters
+    ----------
+    records : of `benchmarks.paper.records`
+    folder : of the data of figures
+    """
+    records = list(records)
+    runs = runs_of(records)
+    lost = {place for place, one in summarise(records).items() if not one.n}
+    return [
+        falling(folder, "diversity", "a1", "The members' diversity falls as subsets grow."),
+        falling(folder, "accuracy", "a2", "The members' own loss falls as subsets grow."),
+        linear(folder),
+        below(folder),
+        smallest(folder),
+        schemes(runs),
+        *(improvement(runs, solver) for solver in STATED),
+        *(steadier(runs, solver, lost) for solver in STATED),
+        *(faster(runs, solver) for solver in STATED),
+        resnet(runs),
+    ]
+
+
+def falling(folder: Path, term: str, key: str, statement: str) -> Claim:
+    """Rank correlation of a term of the decomposition with the average share of a subset."""
+    found = {
+        name: float(spearmanr(_column(rows, "subset_share"), _column(rows, term)).statistic)
+        for name, rows in _curves(folder, _DECOMPOSITIONS, "space").items()
+    }
+    in_paper = [rho for name, rho in found.items() if name.endswith(_SPACES)]
+    text = "; ".join(f"{name} {rho:.2f}" for name, rho in found.items())
+    return Claim(
+        key,
+        statement,
+        all(rho < FALLS for rho in in_paper) if len(in_paper) == _N_CURVES else None,
+        f"rank correlation with the average subset size, test rows: {text}" if found else _NONE,
+    )
+
+
+def linear(folder: Path) -> Claim:
+    """R² of the line through LIFE's and stacking's training loss."""
+    fits = {name: float(np.corrcoef(*pair)[0, 1] ** 2) for name, pair in _pairs(folder).items()}
+    train = [fit for name, fit in fits.items() if name.endswith("train")]
+    text = "; ".join(f"{name} {fit:.3f}" for name, fit in fits.items())
+    return Claim(
+        "b1",
+        "LIFE's training loss is linear in that of stacking the same members.",
+        all(fit >= LINE for fit in train) if len(train) == _N_CURVES else None,
+        f"R² of the line: {text}" if fits else _NONE,
+    )
+
+
+def below(folder: Path) -> Claim:
+    """Settings in which LIFE's loss is no larger than stacking's."""
+    pairs = {name: pair for name, pair in _pairs(folder).items() if REGRESSION in name}
+    counts = {
+        name: (int(np.sum(life <= stack)), len(life)) for name, (stack, life) in pairs.items()
+    }
+    train = [n == of for name, (n, of) in counts.items() if name.endswith("train")]
+    text = "; ".join(f"{name} {n} of {of}" for name, (n, of) in counts.items())
+    return Claim(
+        "b2",
+        "In regression, LIFE's training loss is never above that of stacking the same members.",
+        all(train) if len(train) == _N_CURVES // 2 else None,
+        f"settings at or below: {text}" if counts else _NONE,
+    )
+
+
+def smallest(folder: Path) -> Claim:
+    """The smallest loss over all settings, of classes."""
+    pairs = {name: pair for name, pair in _pairs(folder).items() if REGRESSION not in name}
+    least = {name: (life.min(), stack.min()) for name, (stack, life) in pairs.items()}
+    train = [life < stack for name, (life, stack) in least.items() if name.endswith("train")]
+    text = "; ".join(
+        f"{name} {life:.4f} against {stack:.4f}" for name, (life, stack) in least.items()
+    )
+    return Claim(
+        "b3",
+        "In classification, LIFE's smallest training loss is below that of stacking.",
+        all(train) if len(train) == _N_CURVES // 2 else None,
+        f"smallest log-loss over the settings: {text}" if least else _NONE,
+    )
+
+
+def schemes(runs: Runs) -> Claim:
+    """Mean error and second figure of NN projection against the two other schemes."""
+    table = TABLES["data_sample"]
+    best, *others = SCHEMES
+    parts, wins, total = [], 0, 0
+    for data in table.data:
+        error = {one: _figure(runs, (table.name, data.name, one), "error") for one in SCHEMES}
+        second = {one: _figure(runs, (table.name, data.name, one), "second") for one in SCHEMES}
+        if not all(one.n for one in error.values()):
+            continue
+        for other in others:
+            wins += error[best].mean < error[other].mean and second[best].mean > second[other].mean
+            total += 1
+        ratios = [f"{error[best].mean / error[other].mean:.3f} of {other}'s" for other in others]
+        parts.append(f"{data.title} {', '.join(ratios)}")
+    complete = total == len(table.data) * len(others)
+    return Claim(
+        "c",
+        "Sampling by NN projection beats random projection and the bootstrap on all four sets.",
+        wins == total if complete else None,
+        f"better in error and R² or AUC in {wins} of {total} comparisons; error: {'; '.join(parts)}"
+        if parts
+        else _NONE,
+    )
+
+
+def improvement(runs: Runs, solver: str) -> Claim:
+    """Mean over the paper's real sets of the relative gain in R²."""
+    sets = _paper_sets("real_reg")
+    gains = {}
+    for data in sets:
+        life, base = (_figure(runs, place, "second") for place in _places(data, solver))
+        if life.n and base.n:
+            gains[data.title] = life.mean / base.mean - 1
+    stated = STATED[solver]
+    mean = float(np.mean(list(gains.values()))) if gains else np.nan
+    up = sum(gain > 0 for gain in gains.values())
+    text = ", ".join(f"{name} {gain:+.1%}" for name, gain in gains.items())
+    return Claim(
+        f"d {solver}",
+        f"LIFE({solver}) improves R² over {solver} by {stated:.1%} on average over the real sets.",
+        mean >= stated if len(gains) == len(sets) else None,
+        f"{mean:+.1%} on average, up on {up} of {len(gains)} sets: {text}" if gains else _NONE,
+    )
+
+
+def steadier(runs: Runs, solver: str, lost: Collection[Place] = ()) -> Claim:
+    """Sets on which the error varies less over seeds than the base's; most is over half.
+
+    Places in `lost`, of which every fit failed, are not waited for.
+    """
+    pairs, n_planned = [], 0
+    for table in TABLES.values():
+        for data in table.present if f"LIFE({solver})" in table.models else ():
+            places = _places(data, solver, table.name)
+            n_planned += not any(place in lost for place in places)
+            life, base = (_figure(runs, place, "error") for place in places)
+            if life.n > 1 and base.n > 1:
+                pairs.append((life.sd, base.sd))
+    n_less = sum(life < base for life, base in pairs)
+    ratio = np.median([life / base for life, base in pairs if base > 0]) if pairs else np.nan
+    return Claim(
+        f"e {solver}",
+        f"LIFE({solver}) varies less over seeds than {solver} (on most sets).",
+        n_less > len(pairs) / 2 if len(pairs) == n_planned else None,
+        f"smaller deviation of the error on {n_less} of {len(pairs)} sets; median ratio of "
+        f"deviations {ratio:.2f}"
+        if pairs
+        else _NONE,
+    )
+
+
+def faster(runs: Runs, solver: str) -> Claim:
+    """Seconds of the final fit: almost all sets is all but one, and CASP has to be among them."""
+    sets = _paper_sets("real_reg")
+    seconds = {}
+    for data in sets:
+        life, base = (_figure(runs, place, "seconds") for place in _places(data, solver))
+        if life.n and base.n:
+            seconds[data.name] = (life.mean, base.mean)
+    n_faster = sum(life < base for life, base in seconds.values())
+    text = f"faster on {n_faster} of {len(seconds)} sets"
+    if "casp" in seconds:
+        ours, bases = seconds["casp"]
+        text += f"; CASP {seconds_text(ours)} s against {seconds_text(bases)} s"
+        text += f" ({_paper_seconds('casp', solver)})"
+    holds = None
+    if len(seconds) == len(sets):
+        holds = n_faster >= len(sets) - 1 and seconds["casp"][0] < seconds["casp"][1]
+    return Claim(
+        f"f {solver}",
+        f"LIFE({solver}) trains faster than {solver} on almost all real sets, CASP above all.",
+        holds,
+        f"{text}; the final fit with the tuned settings, one thread" if seconds else _NONE,
+    )
+
+
+def resnet(runs: Runs) -> Claim:
+    """Replications in which LIFE has the larger AUC, the smaller log-loss, and both."""
+    plain, life = (
+        runs.get(("MNIST_ResNet18", "MNIST", model), {}) for model in (RESNETS[0], RESNETS[1])
+    )
+    seeds = sorted(set(plain) & set(life))
+    n_area = sum(life[seed]["second"] > plain[seed]["second"] for seed in seeds)
+    n_loss = sum(life[seed]["error"] < plain[seed]["error"] for seed in seeds)
+    n_planned = TABLES["MNIST_ResNet18"].n_seeds
+    return Claim(
+        "g",
+        "ResNet18_LIFE beats ResNet18 in every replication, in AUC and in log-loss.",
+        n_area == n_loss == len(seeds) if len(seeds) == n_planned else None,
+        f"larger AUC in {n_area}, smaller log-loss in {n_loss} of {len(seeds)} replications"
+        if seeds
+        else _NONE,
+    )
+
+
+def _figure(runs: Runs, place: Place, field: str) -> Figure:
+    return figure(values(runs, place, field).values())
+
+
+def _paper_sets(table: str) -> list[Data]:
+    return [data for data in TABLES[table].present if data.in_paper]
+
+
+def _places(data: Data, solver: str, table: str = "real_reg") -> tuple[Place, Place]:
+    return (table, data.name, f"LIFE({solver})"), (table, data.name, solver)
+
+
+def _paper_seconds(name: str, solver: str) -> str:
+    data = TABLES["real_reg"].find(name)
+    metric = metrics_of(data)[-1]
+    texts = [printed("real_reg", data, metric, one).text for one in (f"LIFE({solver})", solver)]
+    return f"the paper: {' against '.join(texts)}"
+
+
+def _curves(folder: Path, files: Iterable[str], by: str) -> dict[str, list[dict[str, str]]]:
+    """Rows of the files that exist, by data and one more column; those of three points and more."""
+    found = defaultdict(list)
+    for file in files:
+        path = folder / file
+        if not path.exists():
+            continue
+        task = "classes" if file.endswith(("_cla.csv", "_cal.csv")) else REGRESSION
+        with path.open(newline="") as rows:
+            for row in csv.DictReader(rows):
+                found[f"{row['data']} ({task}), {row[by]}"].append(row)
+    return {name: rows for name, rows in found.items() if len(rows) > 2}
+
+
+def _column(rows: list[dict[str, str]], name: str) -> np.ndarray:
+    return np.array([float(row[name]) for row in rows])
+
+
+def _pairs(folder: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Stacking's and LIFE's loss of all settings, by data and part."""
+    return {
+        name: (_column(rows, "stacking"), _column(rows, "life"))
+        for name, rows in _curves(folder, _COMPARISONS, "part").items()
+    }

@@ -1,0 +1,176 @@
+"""What one process does: tune a model, or fit it to one replication."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from optuna.trial import FixedTrial
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
+from benchmarks.paper.experiments import ATTAINABLE, ORACLE, REGRESSION, TABLES, Cell
+from benchmarks.paper.models import MODELS, Model, readable
+from benchmarks.paper.records import FIT, TUNING
+from benchmarks.paper.samples import TEST_SHARE, Sample, draw_sample
+from lifenet.tuning import search
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchmarks.paper.records import Record
+
+_SCORING = {REGRESSION: "neg_root_mean_squared_error", "classification": "neg_log_loss"}
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is spent: a whole run's settings that a job needs.
+
+    Attributes
+    ----------
+    budget : seconds of each tuning; None leaves it to the trials
+    max_trials : of each tuning; None leaves it to the budget
+    max_rows : of each data set; None takes all
+    """
+
+    budget: float | None = 30.0
+    max_trials: int | None = None
+    max_rows: int | None = None
+
+
+def tune(table: str, data: str, model: str, effort: Effort, journal: Path) -> list[Record]:
+    """Search a model's parameters on an inner split of the training part of seed 0."""
+    where = TABLES[table].find(data)
+    made = MODELS[model]
+    assert made.space is not None
+    sample = draw_sample(where, 0, effort.max_rows)
+    kind = ShuffleSplit if where.task == REGRESSION else StratifiedShuffleSplit
+    _make_ready(journal)
+    cpu = time.process_time()
+    found = search(
+        made.build(where.task, 0),
+        made.space(where.task),
+        sample.X,
+        sample.y,
+        cv=kind(1, test_size=TEST_SHARE, random_state=0),
+        scoring=_SCORING[where.task],
+        budget_seconds=effort.budget,
+        max_trials=effort.max_trials,
+        journal=journal,
+        random_state=0,
+    )
+    best = found.trials[found.best_number]
+    record = {
+        "kind": TUNING,
+        "table": table,
+        "data": data,
+        "model": model,
+        "params": readable(dict(found.best_params)),
+        "score": found.best_score,
+        "trials": len(found.trials),
+        "endings": _endings(found.trials),
+        "seconds": round(found.seconds, 4),
+        "cpu": round(time.process_time() - cpu, 4),
+        "memory_mb": _peak_memory(),
+        "split": sample.split,
+        "budget": effort.budget,
+        # What the space is asked again for when models are fitted.
+        "trial": None if best.as_given else dict(best.values),
+        "shape": list(sample.X.shape),
+    }
+    return [record]
+
+
+def fit(cell: Cell, effort: Effort, tuning: Record | None) -> list[Record]:
+    """Fit one cell with the parameters that its tuning found, and judge it on the test part."""
+    where = TABLES[cell.table].find(cell.data)
+    sample = draw_sample(where, cell.seed, effort.max_rows)
+    seconds = cpu = 0.0
+    parameters: dict[str, Any] = {}
+    neurons = None
+    if cell.model in (ORACLE, ATTAINABLE):
+        output = sample.oracle if cell.model == ORACLE else sample.attainable
+    else:
+        made = MODELS[cell.model]
+        parameters = {} if tuning is None else chosen(made, where.task, tuning)
+        model = made.build(where.task, cell.seed).set_params(**parameters)
+        begun, cpu_before = time.perf_counter(), time.process_time()
+        model.fit(sample.X, sample.y)
+        seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu_before
+        neurons = getattr(getattr(model, "network_", None), "n_neurons", None)
+        output = _output(model, sample.X_test, where.task)
+    error, second = judge(sample, output, where.task)
+    record = {
+        "kind": FIT,
+        "table": cell.table,
+        "data": cell.data,
+        "model": cell.model,
+        "seed": cell.seed,
+        "error": error,
+        "second": second,
+        "seconds": round(seconds, 4),
+        "cpu": round(cpu, 4),
+        "memory_mb": _peak_memory(),
+        "neurons": None if neurons is None else int(neurons),
+        "n_train": len(sample.y),
+        "n_test": len(sample.y_test),
+        "split": sample.split,
+        "params": readable(parameters),
+    }
+    return [record]
+
+
+def replicate(seed: int, *, small: bool) -> list[Record]:
+    """One replication of the table with images: a record of each of its models."""
+    from benchmarks.paper import resnet
+
+    return [{"kind": FIT, **row} for row in resnet.replicate(seed, small=small)]
+
+
+def chosen(made: Model, task: str, tuning: Record) -> dict[str, Any]:
+    """The parameters of a tuning, from the values that its space was answered."""
+    if tuning["trial"] is None or made.space is None:
+        return {}
+    return made.space(task).suggest(FixedTrial(tuning["trial"]), *tuning["shape"])
+
+
+def judge(sample: Sample, output: Any, task: str) -> tuple[float, float]:
+    """RMSE and R², or log-loss and AUC."""
+    y = sample.y_test
+    if task == REGRESSION:
+        error = float(np.mean(np.square(output - y)))
+        figures = (error**0.5, 1 - error / float(np.var(y)))
+    else:
+        figures = (float(log_loss(y, output, labels=[0, 1])), float(roc_auc_score(y, output)))
+    if not np.isfinite(figures).all():
+        raise ValueError(f"The figures on the test part are {figures}.")
+    return figures
+
+
+def _output(model: Any, X: Any, task: str) -> Any:
+    return model.predict(X) if task == REGRESSION else model.predict_proba(X)[:, 1]
+
+
+def _make_ready(journal: Path) -> None:
+    """Make the folder, and remove the lock of a search that was killed while it wrote."""
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    for lock in journal.parent.glob(f"{journal.name}.lock*"):
+        lock.unlink()
+
+
+def _endings(trials: Any) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for trial in trials:
+        counts[trial.ending] = counts.get(trial.ending, 0) + 1
+    return counts
+
+
+def _peak_memory() -> float:
+    """Most memory of this process, in MB, the loaded modules included."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
