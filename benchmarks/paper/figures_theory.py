@@ -142,6 +142,7 @@ def draw_comparisons(pair: Pair, store: Store) -> Figure:
             shown = table[(table["data"] == data.name) & (table["part"] == part)]
             line = compare_settings(shown["stacking"], shown["life"], list(shown["setting"]))
             StackingLineDisplay(line).plot(ax)
+            ax.locator_params(nbins=5)
             _name(ax, f"{data.title}, {words}")
     return figure
 
