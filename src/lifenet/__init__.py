@@ -30,6 +30,7 @@ from lifenet.sampling import Bootstrap, NeuronProjection, RandomProjection
 from lifenet.schema import FeatureSchema
 from lifenet.solvers.adam import Adam
 from lifenet.solvers.lla import LLA
+from lifenet.solvers.polish import Polish
 
 __all__ = [
     "LLA",
@@ -48,6 +49,7 @@ __all__ = [
     "Mixing",
     "NeuronProjection",
     "PiecewiseLinear",
+    "Polish",
     "RandomProjection",
     "ReluNetwork",
     "Ridge",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats
     from lifenet.readouts.design import HeldOut, Readout
     from lifenet.solvers.base import Problem
+    from lifenet.solvers.polish import Polish, Polished
 
-__all__ = ["combine", "flatten", "pool_neurons"]
+__all__ = ["combine", "flatten", "polish_network", "pool_neurons"]
 
 # A neuron whose slope is below this share of the largest is not used: its coefficient is rounding.
 _UNUSED = 1e-12
@@ -54,6 +56,36 @@ def combine(
     network = layer.with_readout(coefficients[:-1], coefficients[-1])
     size = np.abs(network.beta).max(axis=1) * _lengths(network.weights)
     return network.select(np.flatnonzero(size > _UNUSED * size.max()))
+
+
+def polish_network(
+    problem: Problem,
+    network: ReluNetwork,
+    start: ReluNetwork,
+    held_out: HeldOut,
+    polish: Polish,
+    deadline: float | None = None,
+) -> tuple[ReluNetwork, Polished]:
+    """Move all neurons and coefficients together, as far as rows that none has seen approve of.
+
+    The number of iterations is the one that does best on the rows held out, polishing on the
+    others; then all rows are polished for as many. Where that is none, the network stays as it is.
+
+    Parameters
+    ----------
+    network : read out on all rows
+    start : the same neurons, read out on the rows to learn from only
+    deadline : on the monotonic clock
+    """
+    with one_blas_thread():
+        rehearsed = polish.refine(held_out.learn, start, held_out.judge, deadline)
+        if rehearsed.n_iterations == 0:
+            return network, rehearsed
+        again = replace(polish, max_iter=rehearsed.n_iterations)
+        polished = again.refine(problem, network, deadline=deadline)
+    return polished.network, replace(
+        polished, judged=rehearsed.judged, seconds=rehearsed.seconds + polished.seconds
+    )
 
 
 def flatten(members: Sequence[ReluNetwork], problem: Problem) -> ReluNetwork:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from lifenet._threads import one_blas_thread
-from lifenet.aggregate import combine, pool_neurons
+from lifenet.aggregate import combine, polish_network, pool_neurons
 from lifenet.members import Trained, train_members
 from lifenet.sampling import coverage_of
 from lifenet.solvers.base import Task
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lifenet.record import Split, Subset
     from lifenet.sampling import Sampler
     from lifenet.solvers.base import Iteration, Outcome, Problem, Trainer
+    from lifenet.solvers.polish import Polish, Polished
 
 __all__ = [
     "Alone",
@@ -93,6 +94,7 @@ class Life:
 
     network: ReluNetwork
     stages: tuple[Stage, ...]
+    polished: Polished | None = None
 
     @property
     def members(self) -> tuple[Trained, ...]:
@@ -108,14 +110,16 @@ def train_life(
     run: Run,
     held_out: HeldOut | None = None,
     before: Sequence[tuple[ReluNetwork, int]] = (),
+    polish: Polish | None = None,
 ) -> Life:
-    """Algorithm 1 of the paper: sample, train, combine.
+    """Algorithm 1 of the paper: sample, train, combine; then polish where asked.
 
     Parameters
     ----------
     problem : all rows, standardised
     held_out : rows apart, that no network is trained on
     before : members from an earlier run, and their outputs, to be combined with the new ones
+    polish : joint refinement of all neurons and the read-out, which the paper does not have
     """
     begun = time.monotonic()
     learn = problem if held_out is None else held_out.learn
@@ -130,16 +134,16 @@ def train_life(
     if run.progress is not None:
         run.progress(0, 0, 1)
     new = [(member.network, member.output) for member in successful(stages[-1].trained)]
-    network = combine(
-        problem,
-        [*before, *new],
-        readout,
-        held_out,
-        np.random.SeedSequence(run.seed, spawn_key=(_SEED_READOUT,)),
-    )
+    members, seed = [*before, *new], np.random.SeedSequence(run.seed, spawn_key=(_SEED_READOUT,))
+    network = combine(problem, members, readout, held_out, seed)
+    polished = None
+    if polish is not None and held_out is not None:
+        start = combine(held_out.learn, members, readout, held_out, seed)
+        deadline = _deadline(run, begun, 1.0)
+        network, polished = polish_network(problem, network, start, held_out, polish, deadline)
     if run.progress is not None:
         run.progress(0, 1, 1)
-    return Life(network, tuple(stages))
+    return Life(network, tuple(stages), polished)
 
 
 def sample_subsets(

@@ -14,7 +14,13 @@ from lifenet._threads import one_blas_thread
 from lifenet.aggregate import combine
 from lifenet.estimators._base import NetworkClassifier, NetworkEstimator, NetworkRegressor
 from lifenet.estimators._holdout import hold_out
-from lifenet.estimators._parts import PART_CONSTRAINTS, resolve_parts
+from lifenet.estimators._parts import (
+    MEMBER_READOUTS,
+    PART_CONSTRAINTS,
+    POLISH_CONSTRAINT,
+    resolve_parts,
+    resolve_polish,
+)
 from lifenet.estimators._progress import CallbackSupportMixin, Reporter, with_callbacks
 from lifenet.recipe import Life, Run, Stage, successful, train_life
 from lifenet.record import Hierarchy, Level, Member, Record, RecordRow
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
     from lifenet.readouts.design import Readout
     from lifenet.sampling import Sampler
     from lifenet.solvers.base import Trainer
+    from lifenet.solvers.polish import Polish, Polished
 
 __all__ = ["LIFEClassifier", "LIFERegressor"]
 
@@ -42,6 +49,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PART_CONSTRAINTS,
+        "polish": POLISH_CONSTRAINT,
         "warm_start": ["boolean"],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
@@ -51,6 +59,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
     sampler: Sampler | str
     solver: Trainer | str
     readout: Readout | str
+    polish: Polish | str | None
     validation: Any
     warm_start: bool
     time_limit: float | None
@@ -61,6 +70,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
     _hold_out_seed: int
     hierarchy_: Hierarchy
     record_: Record
+    polished_: Polished | None
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -83,6 +93,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
     @with_callbacks  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         sampler, solver, readout = self._parts()
+        polish = resolve_polish(self.polish)
         before = self._members_before()
         prepared = self._prepare(X, y, sample_weight, reset=not before)
         rows, units = prepared.rows, prepared.units
@@ -100,12 +111,14 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
             Run(seed + len(before), self.n_jobs, self.time_limit, reporter),
             held_out,
             _rescaled(before, units),
+            polish,
         )
         self._keep(units.unscale(life.network, trained=not before), rows)
         self.members_ = (*before, *_members(life, units))
         self.hierarchy_ = Hierarchy(tuple(_level(stage, units) for stage in life.stages))
         record = _record(life)
         self.record_ = self.record_ + record if before else record
+        self.polished_ = life.polished
         self.n_iter_ = int(max(self.record_["iterations"], default=0))
         reporter.finish()
 
@@ -119,7 +132,8 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
         """Fit only step 3 anew, to other rows or with another `readout`; the members stay.
 
         All rows are fitted: `validation` plays no part, and a ridge penalty is chosen by
-        generalised cross-validation (for two classes, the unbiased risk estimate).
+        generalised cross-validation (for two classes, the unbiased risk estimate). After a polish
+        the neurons are those of `network_`, of no member any more.
 
         Parameters
         ----------
@@ -134,13 +148,23 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
             prepared = self._prepare(X, y, sample_weight, reset=False)
             network = combine(
                 prepared.problem,
-                _rescaled(self.members_, prepared.units),
+                self._members_to_refit(readout, prepared.units),
                 readout,
                 None,
                 np.random.SeedSequence(self._seed()),
             )
             self.network_ = prepared.units.unscale(network, trained=False)
         return self
+
+    def _members_to_refit(self, readout: Readout, units: Units) -> list[tuple[ReluNetwork, int]]:
+        if self.polished_ is None:
+            return _rescaled(self.members_, units)
+        if isinstance(readout, MEMBER_READOUTS):
+            raise ValueError(
+                f"readout={self.readout!r} weighs members, and after a polish neurons belong to "
+                "none; use a ridge or elastic-net read-out, or fit with polish=None."
+            )
+        return [(units.rescale(self.network_), 0)]
 
     def transform(self, X: Any) -> Floats:
         """Activations of the network's neurons: (n_samples, n_neurons).
@@ -173,6 +197,9 @@ class LIFERegressor(NetworkRegressor, _LIFEEstimator):
 read-out, default="ridge"
         Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
         least squares without a penalty.
+    polish : "lbfgs", Polish or None, default=None
+        Whether all neurons and the read-out are refined together in the end, which the paper does
+        not do: `Polish`, as long as held-out rows gain (without any, not at all).
     validation : "auto", float, splitter or None, default="auto"
         Rows that no member sees, on which the read-out's penalty is chosen; the read-out is then
         fitted to all rows. A share of the rows, drawn by a hash of their values, or the last split
@@ -204,6 +231,8 @@ read-out, default="ridge"
         All levels: their networks, and what became of each neuron.
     record_ : Record
         A row for every network trained; `record_.to_frame()` is a table.
+    polished_ : Polished or None
+        How the polish went, or None without one.
     schema_ : FeatureSchema
         Names and training ranges of the columns.
     n_iter_ : int
@@ -229,6 +258,7 @@ read-out, default="ridge"
         solver: Trainer | str = "lla",
         readout: Readout | str = "ridge",
         *,
+        polish: Polish | str | None = None,
         validation: Any = "auto",
         warm_start: bool = False,
         time_limit: float | None = None,
@@ -239,6 +269,7 @@ read-out, default="ridge"
         self.sampler = sampler
         self.solver = solver
         self.readout = readout
+        self.polish = polish
         self.validation = validation
         self.warm_start = warm_start
         self.time_limit = time_limit
@@ -264,6 +295,8 @@ class LIFEClassifier(NetworkClassifier, _LIFEEstimator):
 read-out, default="ridge"
         Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
         a logistic or multinomial fit without a penalty.
+    polish : "lbfgs", Polish or None, default=None
+        Joint refinement of all neurons and the read-out in the end; see `LIFERegressor`.
     validation : "auto", float, splitter or None, default="auto"
         Rows that no member sees, on which the read-out's penalty is chosen; see `LIFERegressor`.
     class_weight : dict, "balanced" or None, default=None
@@ -286,7 +319,7 @@ read-out, default="ridge"
         The labels; with two of them, scores are log-odds of the second.
     network_ : ReluNetwork
         The fitted network, in the units of the data; its score is on the logit scale.
-    members_, hierarchy_, record_, schema_, n_iter_
+    members_, hierarchy_, record_, polished_, schema_, n_iter_
         As in `LIFERegressor`.
     n_features_in_, feature_names_in_
         As in all of scikit-learn.
@@ -313,6 +346,7 @@ read-out, default="ridge"
         solver: Trainer | str = "lla",
         readout: Readout | str = "ridge",
         *,
+        polish: Polish | str | None = None,
         validation: Any = "auto",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         warm_start: bool = False,
@@ -324,6 +358,7 @@ read-out, default="ridge"
         self.sampler = sampler
         self.solver = solver
         self.readout = readout
+        self.polish = polish
         self.validation = validation
         self.class_weight = class_weight
         self.warm_start = warm_start

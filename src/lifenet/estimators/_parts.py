@@ -15,13 +15,20 @@ from lifenet.readouts.selection import BaseLearnerSelection
 from lifenet.sampling import Bootstrap, NeuronProjection, RandomProjection
 from lifenet.solvers.adam import Adam
 from lifenet.solvers.lla import LLA
+from lifenet.solvers.polish import Polish
 
 if TYPE_CHECKING:
     from lifenet.readouts.design import Readout
     from lifenet.sampling import Sampler
     from lifenet.solvers.base import Trainer
 
-__all__ = ["PART_CONSTRAINTS", "resolve_parts"]
+__all__ = [
+    "MEMBER_READOUTS",
+    "PART_CONSTRAINTS",
+    "POLISH_CONSTRAINT",
+    "resolve_parts",
+    "resolve_polish",
+]
 
 SAMPLERS = {"neurons": NeuronProjection, "random": RandomProjection, "bootstrap": Bootstrap}
 READOUTS = {
@@ -33,6 +40,8 @@ READOUTS = {
     "mixing": Mixing(),
     "average": Averaging(),
 }
+#: Those that ask which member a neuron came from.
+MEMBER_READOUTS = (Averaging, BaseLearnerSelection, Mixing)
 
 PART_CONSTRAINTS: dict[str, list[Any]] = {
     "sampler": [StrOptions(set(SAMPLERS)), HasMethods(["widths", "begin", "split", "check"])],
@@ -49,6 +58,17 @@ PART_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
 }
 
+POLISH_CONSTRAINT: list[Any] = [StrOptions({"lbfgs"}), HasMethods(["refine", "check"]), None]
+
+
+def resolve_polish(polish: Polish | str | None) -> Polish | None:
+    """Settings for a name, checked; None for no polish."""
+    if polish is None:
+        return None
+    settings = Polish() if isinstance(polish, str) else polish
+    _check("polish", settings)
+    return settings
+
 
 def resolve_parts(
     sampler: Sampler | str, solver: Trainer | str, readout: Readout | str, ridge: float
@@ -60,13 +80,17 @@ def resolve_parts(
         READOUTS[readout] if isinstance(readout, str) else readout,
     )
     for name, part in zip(("sampler", "solver", "readout"), parts, strict=True):
-        if isinstance(part, type):
-            raise ValueError(
-                f"The {name!r} parameter must be an object, not the class {part.__name__}; "
-                f"write {part.__name__}()."
-            )
-        part.check()
+        _check(name, part)
     return parts
+
+
+def _check(name: str, part: Any) -> None:
+    if isinstance(part, type):
+        raise ValueError(
+            f"The {name!r} parameter must be an object, not the class {part.__name__}; "
+            f"write {part.__name__}()."
+        )
+    part.check()
 
 
 def _named_solver(name: str, ridge: float) -> Trainer:

@@ -1,0 +1,285 @@
+"""Polish: all neurons and the read-out of a wide network refined together.
+
+Members are trained apart and their neurons only meet in the read-out. Here all parameters move at
+once, by full-batch L-BFGS from the network that the read-out left: deterministic, so that weights
+equal repeated rows, and its gradient is a sum over rows. Each neuron is first brought to equal
+lengths of weights and coefficients, which does not change the network; the decay
+``decay / 2 * sum_j (|w_j|² + |beta_j|²)`` then acts on both alike, as a penalty on their product.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy import optimize
+from sklearn.utils._param_validation import Interval
+
+from lifenet._settings import Settings
+from lifenet.network import ReluNetwork
+from lifenet.solvers.base import Problem, Status
+
+if TYPE_CHECKING:
+    from lifenet._typing import Floats
+    from lifenet.blocks import Block
+
+__all__ = ["Polish", "Polished", "Wide", "value_and_gradient"]
+
+# Rows of a block: hidden layers of this many rows stay in the cache.
+_BLOCK_CELLS = 1 << 18
+# Above this many rows sums are in single precision: no repetition is checked to rounding there, and
+# passes take half the time.
+_SINGLE_ROWS = 20_000
+# Corrections that L-BFGS keeps, and the relative fall of the objective that ends it.
+_MEMORY, _LEAST_FALL = 20, 1e-12
+
+
+@dataclass(frozen=True)
+class Wide:
+    """All parameters of a network as the polish moves them.
+
+    Attributes
+    ----------
+    theta : (n_neurons, n_inputs + 1), weights and bias
+    beta : (n_neurons, n_outputs)
+    intercept : (n_outputs,)
+    """
+
+    theta: Floats
+    beta: Floats
+    intercept: Floats
+
+    @classmethod
+    def of(cls, network: ReluNetwork) -> Wide:
+        """Parameters of a network, every neuron's weights as long as its coefficients."""
+        lengths = np.linalg.norm(network.weights, axis=1)
+        sizes = np.linalg.norm(network.beta, axis=1)
+        alive = (lengths > 0) & (sizes > 0)
+        factor = np.sqrt(sizes[alive] / lengths[alive])[:, None]
+        theta = np.column_stack([network.weights[alive], network.bias[alive]]) * factor
+        # A neuron without weights is a constant.
+        constant = np.maximum(network.bias[lengths == 0], 0.0) @ network.beta[lengths == 0]
+        return cls(theta, network.beta[alive] / factor, network.intercept + constant)
+
+    @property
+    def flat(self) -> Floats:
+        """All in one vector."""
+        return np.concatenate([self.theta.ravel(), self.beta.ravel(), self.intercept])
+
+    def like(self, flat: Floats) -> Wide:
+        """Parameters of the same shape from a vector."""
+        first, second = self.theta.size, self.theta.size + self.beta.size
+        return Wide(
+            flat[:first].reshape(self.theta.shape),
+            flat[first:second].reshape(self.beta.shape),
+            flat[second:],
+        )
+
+    def network(self) -> ReluNetwork:
+        """The network that they stand for."""
+        return ReluNetwork(self.theta[:, :-1], self.theta[:, -1], self.beta, self.intercept)
+
+
+@dataclass(frozen=True)
+class Polished:
+    """A polished network and how it came about.
+
+    Attributes
+    ----------
+    network : in the units of the problem's rows
+    status : why the polish ended
+    n_iterations : taken until that network
+    objectives : after each iteration, the start first
+    judged : mean loss of the rows held out after each iteration, the start first; empty without any
+    seconds : taken in all
+    """
+
+    network: ReluNetwork
+    status: Status
+    n_iterations: int
+    objectives: tuple[float, ...]
+    judged: tuple[float, ...]
+    seconds: float
+
+
+@dataclass(repr=False)
+class Polish(Settings):
+    """Joint refinement of all neurons and the read-out, by L-BFGS.
+
+    Parameters
+    ----------
+    max_iter : int, default=100
+        Most iterations.
+    decay : float, default=1e-5
+        Penalty ``decay / 2 * sum_j (|w_j|² + |beta_j|²)`` on a weighted mean loss.
+    patience : int, default=20
+        Iterations without a lower loss on held-out rows that end the polish.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "decay": [Interval(Real, 0, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    max_iter: int = 100
+    decay: float = 1e-5
+    patience: int = 20
+
+    def refine(
+        self,
+        problem: Problem,
+        network: ReluNetwork,
+        judge: Problem | None = None,
+        deadline: float | None = None,
+    ) -> Polished:
+        """Polish a network on the problem's rows.
+
+        Parameters
+        ----------
+        problem : what is minimised
+        network : in the units of the problem's rows, without a linear part
+        judge : rows apart: the network that does best on them is kept
+        deadline : on the monotonic clock
+        """
+        start = Wide.of(network)
+        if not len(start.theta):
+            return Polished(network, Status.CONVERGED, 0, (), (), 0.0)
+        watch = _Watch(self, Problem(problem.rows.held(), problem.loss), judge, start, deadline)
+        watch.note(start.flat)
+        optimize.minimize(  # type: ignore[call-overload]  # its stubs want one-dimensional arrays
+            watch.objective,
+            start.flat,
+            jac=True,
+            method="L-BFGS-B",
+            callback=watch.after_iteration,
+            options={
+                "maxiter": self.max_iter,
+                "maxfun": 2 * self.max_iter + 20,
+                "maxcor": _MEMORY,
+                "ftol": _LEAST_FALL,
+                "gtol": 0.0,
+            },
+        )
+        return watch.result()
+
+
+@dataclass
+class _Watch:
+    """What is noted on the way: the best network so far, and why to stop."""
+
+    settings: Polish
+    problem: Problem
+    judge: Problem | None
+    start: Wide
+    deadline: float | None
+    begun: float = field(default_factory=time.monotonic)
+    objectives: list[float] = field(default_factory=list)
+    judged: list[float] = field(default_factory=list)
+    best: int = 0
+    best_flat: Floats = field(default_factory=lambda: np.zeros(0))
+    status: Status = Status.CONVERGED
+    newest: tuple[bytes, float] = (b"", np.nan)
+
+    def objective(self, flat: Floats) -> tuple[float, Floats]:
+        """Value and gradient of the penalised mean loss."""
+        value, gradient = value_and_gradient(
+            self.problem, self.start.like(flat), self.settings.decay
+        )
+        self.newest = (flat.tobytes(), value)
+        return value, gradient
+
+    def note(self, flat: Floats) -> None:
+        """Judge the parameters of an iteration, and keep them where they are the best."""
+        seen, value = self.newest
+        self.objectives.append(value if seen == flat.tobytes() else self.objective(flat)[0])
+        if self.judge is not None:
+            self.judged.append(_mean_loss(self.judge, self.start.like(flat)))
+        scores = self.judged or self.objectives
+        if len(scores) == 1 or scores[-1] < scores[self.best]:
+            self.best, self.best_flat = len(scores) - 1, flat.copy()
+
+    def after_iteration(self, flat: Floats) -> None:
+        """Note it; stop where time is up or the rows held out have not gained for long."""
+        self.note(flat)
+        if len(self.objectives) > self.settings.max_iter:
+            self.status = Status.MAX_ITER
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            self.status = Status.TIME_LIMIT
+            raise StopIteration
+        if self.judged and len(self.judged) - 1 - self.best >= self.settings.patience:
+            raise StopIteration
+
+    def result(self) -> Polished:
+        """The best network."""
+        return Polished(
+            self.start.like(self.best_flat).network(),
+            self.status,
+            self.best,
+            tuple(self.objectives),
+            tuple(self.judged),
+            time.monotonic() - self.begun,
+        )
+
+
+def value_and_gradient(problem: Problem, wide: Wide, decay: float) -> tuple[float, Floats]:
+    """The penalised mean loss, and its gradient in all parameters.
+
+    One pass over the rows; the hidden layer is held for one block of them at a time.
+    """
+    loss, rows = problem.loss, problem.rows
+    kind = np.float32 if rows.n_rows > _SINGLE_ROWS else np.float64
+    theta: Floats = wide.theta.astype(kind)
+    beta: Floats = wide.beta.astype(kind)
+
+    def sums(block: Block) -> tuple[float, Floats, Floats, Floats]:
+        inputs: Floats = block.inputs.astype(kind, copy=False)
+        hidden = theta @ inputs
+        active = hidden > 0
+        hidden *= active
+        score = _score(beta, wide.intercept, hidden, loss.n_outputs)
+        value = float(block.weight @ loss.value(block.target, score))
+        slopes = loss.gradient(block.target, score).reshape(len(block.target), -1)
+        slope: Floats = (slopes * block.weight[:, None]).astype(kind, copy=False)
+        back = beta @ slope.T
+        back *= active
+        return (
+            value,
+            (back @ inputs.T).astype(np.float64, copy=False),
+            (hidden @ slope).astype(np.float64, copy=False),
+            slope.sum(axis=0, dtype=np.float64),
+        )
+
+    value, to_theta, to_beta, to_intercept = rows.sum(sums, _block_rows(len(theta)))
+    n = rows.total_weight
+    weights = wide.theta[:, :-1]
+    penalty = 0.5 * decay * float(np.vdot(weights, weights) + np.vdot(wide.beta, wide.beta))
+    to_theta /= n
+    to_theta[:, :-1] += decay * weights
+    gradient = Wide(to_theta, to_beta / n + decay * wide.beta, to_intercept / n)
+    return value / n + penalty, gradient.flat
+
+
+def _mean_loss(problem: Problem, wide: Wide) -> float:
+    loss, rows = problem.loss, problem.rows
+
+    def sums(block: Block) -> tuple[float]:
+        hidden = wide.theta @ block.inputs
+        np.maximum(hidden, 0.0, out=hidden)
+        score = _score(wide.beta, wide.intercept, hidden, loss.n_outputs)
+        return (float(block.weight @ loss.value(block.target, score)),)
+
+    return rows.sum(sums, _block_rows(len(wide.theta)))[0] / rows.total_weight
+
+
+def _score(beta: Floats, intercept: Floats, hidden: Floats, n_outputs: int) -> Floats:
+    """Scores of a block, in the shape that losses want: (n,) or (n, n_outputs)."""
+    score = (beta.T @ hidden).T + intercept
+    return score[:, 0] if n_outputs == 1 else score
+
+
+def _block_rows(n_neurons: int) -> int:
+    return max(64, _BLOCK_CELLS // max(n_neurons, 1))
