@@ -8,7 +8,9 @@ long as no two have a tuning in common: divide it by `--table`, `--data` or `--m
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 from benchmarks.bars import RESULTS, Bars
@@ -123,10 +125,21 @@ def _finish(known: list[records.Record], n_missing: int, *, write: bool) -> None
 
     bars = Bars("paper", PACKAGES)
     analysis.add_bars(bars, known)
+    _prove_runner(bars)
     n_failed = sum("failed" in one for one in known)
     if n_missing or n_failed:
         bars.note(f"{n_missing} tunings and fits are missing, {n_failed} failed")
     bars.finish(write=write)
+
+
+def _prove_runner(bars: Bars) -> None:
+    """That a kill changes nothing, and that all parts run on tiny data."""
+    tests = [sys.executable, "-m", "pytest", "-q", "tests/test_paper_runner.py"]
+    bars.runs_tests("runner killed (SIGKILL) in the middle and resumed: the same records", tests)
+    begun = time.monotonic()
+    smoke = subprocess.run([sys.executable, "-m", "benchmarks.paper", "--smoke", "--jobs", "2"])
+    bars.passes("every part on tiny data (--smoke)", smoke.returncode)
+    bars.at_most("seconds that takes", time.monotonic() - begun, 180, ".0f")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 REPLICATE = "replicate"
 IMAGES = "MNIST_ResNet18"
-PACKAGES = ("lifenet", "numpy", "scipy", "scikit-learn", "optuna", "xgboost")
+PACKAGES = ("lifenet", "numpy", "scipy", "scikit-learn", "optuna", "xgboost", "torch")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
