@@ -13,6 +13,8 @@ MAY_IMPORT = {
     "losses": {"kernels"},
     "network": {"kernels"},
     "schema": set(),
+    "coding": {"network", "schema", "kernels"},
+    "encoding": {"coding", "schema", "kernels", "validation", "_settings"},
     "blocks": set(),
     "validation": {"schema"},
     "datasets": set(),
@@ -43,6 +45,7 @@ REQUIRED = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl"}
 # kernels, losses, networks and data never know of it.
 SCIKIT_LEARN = {
     "_settings",
+    "encoding",
     "sampling",
     "solvers",
     "readouts",

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from benchmarks.bars import Bars
 
 PART = "restarts"
-# Seconds that a fit may take even where fewer are left.
-LEAST_SECONDS = 4.0
 BASES = {
     ("LLA", "regression"): LLARegressor,
     ("LLA", "classification"): LLAClassifier,
@@ -75,9 +73,8 @@ def _restart(name: str, seed: int, solver: str) -> dict[str, Any]:
     task, seconds, setting = _life_row(name, seed, solver)
     regression = task == "regression"
 
-    def make(start: int, left: float) -> Any:
-        limit = max(2 * left, LEAST_SECONDS)
-        return BASES[solver, task](**_settings(setting), time_limit=limit, random_state=start)
+    def make(start: int) -> Any:
+        return BASES[solver, task](**_settings(setting), random_state=start)
 
     def predict(model: Any, X: Any) -> Any:
         return model.predict(X) if regression else model.predict_proba(X)[:, 1]
@@ -106,7 +103,7 @@ def _restart(name: str, seed: int, solver: str) -> dict[str, Any]:
 
 
 def best_of_starts(
-    make: Callable[[int, float], Any],
+    make: Callable[[int], Any],
     X: Any,
     y: Any,
     training_loss: Callable[[Any], float],
@@ -116,11 +113,11 @@ def best_of_starts(
     """Fit from one start after the other until the seconds are spent; the best, and how many.
 
     Seconds are of computing in this one thread: other work on the machine does not use them up.
+    Every start runs until it has converged, the last one too.
     """
     best, least, n_starts, begun = None, np.inf, 0, time.process_time()
     while best is None or time.process_time() - begun < seconds:
-        left = seconds - (time.process_time() - begun)
-        model = make(first + 1000 * n_starts, left).fit(X, y)
+        model = make(first + 1000 * n_starts).fit(X, y)
         n_starts += 1
         loss = training_loss(model)
         if loss < least:
