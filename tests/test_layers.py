@@ -30,10 +30,13 @@ MAY_IMPORT = {
     "plots": {"explain", "theory", "record", "schema", "network"},
     "estimators": {
         *{"recipe", "aggregate", "members", "sampling", "solvers", "readouts", "record"},
-        *{"losses", "schema", "network", "blocks", "kernels", "validation"},
+        *{"losses", "schema", "network", "blocks", "kernels", "validation", "coding", "encoding"},
     },
     "tuning": {"estimators", "sampling", "solvers", "readouts", "validation"},
-    "__init__": {"estimators", "network", "schema", "sampling", "solvers", "readouts"},
+    "__init__": {
+        *{"estimators", "network", "schema", "sampling", "solvers", "readouts"},
+        *{"coding", "encoding"},
+    },
     "_settings": set(),
     "_typing": set(),
     "_extras": set(),

@@ -10,6 +10,8 @@
 
 from importlib.metadata import version
 
+from lifenet.coding import CodedNetwork, ColumnCoding
+from lifenet.encoding import QuantileCoding
 from lifenet.estimators import (
     AdamClassifier,
     AdamRegressor,
@@ -40,6 +42,8 @@ __all__ = [
     "Averaging",
     "BaseLearnerSelection",
     "Bootstrap",
+    "CodedNetwork",
+    "ColumnCoding",
     "ElasticNet",
     "FeatureSchema",
     "LIFEClassifier",
@@ -50,6 +54,7 @@ __all__ = [
     "NeuronProjection",
     "PiecewiseLinear",
     "Polish",
+    "QuantileCoding",
     "RandomProjection",
     "ReluNetwork",
     "Ridge",

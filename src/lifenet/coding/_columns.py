@@ -131,6 +131,16 @@ class ColumnCoding:
         return len(self.names)
 
     @property
+    def code_names(self) -> tuple[str, ...]:
+        """A name for each code: its column's, with a number where the column has several."""
+        widths = np.diff(self._first_code)
+        return tuple(
+            name if width == 1 else f"{name} [{number}]"
+            for name, width in zip(self.names, widths, strict=True)
+            for number in range(width)
+        )
+
+    @property
     def n_codes(self) -> int:
         """Number of codes of all columns together."""
         return len(self._column_of_code)

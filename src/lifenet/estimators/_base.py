@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from lifenet._typing import Floats
     from lifenet.blocks import Scaling
+    from lifenet.coding import CodedNetwork
     from lifenet.record import Subset
 
 __all__ = ["NetworkClassifier", "NetworkEstimator", "NetworkRegressor", "Prepared", "Units"]
@@ -75,12 +76,24 @@ class Units:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Data that passed the border: a problem on standardised rows, and the way back."""
+    """Data that passed the border: a problem on standardised rows, and the way back.
 
+    Attributes
+    ----------
+    X : the user's columns, of all rows
+    rows : what is learnt from: these columns, or codes of them
+    """
+
+    X: Floats
     problem: Problem
     rows: ArrayRows
     units: Units
     classes: npt.NDArray[Any] | None = None
+
+    @property
+    def present(self) -> Floats:
+        """The user's columns, of the rows that have weight."""
+        return self.X if self.rows.index is None else self.X[self.rows.index]
 
 
 class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -88,7 +101,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
     random_state: int | np.random.RandomState | None
 
-    network_: ReluNetwork
+    network_: ReluNetwork | CodedNetwork
     schema_: FeatureSchema
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Prepared:
@@ -98,11 +111,15 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _keep(self, network: ReluNetwork, rows: ArrayRows) -> None:
+    def _encode(self, X: Floats, weight: Floats | None, *, reset: bool) -> Floats:
+        """Columns to learn from: those of the user, unless an estimator has codes of them."""
+        return X
+
+    def _keep(self, network: ReluNetwork | CodedNetwork, prepared: Prepared) -> None:
         """Keep a network of the user's units, and what is known of the columns."""
         self.network_ = network
-        present = rows.X if rows.index is None else rows.X[rows.index]
-        self.schema_ = FeatureSchema.of(present, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        self.schema_ = FeatureSchema.of(prepared.present, names)
 
     def _check_fit_input(
         self, X: Any, y: Any, *, y_numeric: bool, reset: bool = True
@@ -144,12 +161,14 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Prepared:
         """Standardised rows and target; a constant target has spread one."""
         X, y = self._check_fit_input(X, y, y_numeric=True, reset=reset)
-        weight = check_sample_weight(sample_weight, len(X))
-        rows = ArrayRows.of(X, np.asarray(y, dtype=np.float64), _counting(weight))
+        weight = _counting(check_sample_weight(sample_weight, len(X)))
+        codes = self._encode(X, weight, reset=reset)
+        rows = ArrayRows.of(codes, np.asarray(y, dtype=np.float64), weight)
         center, spread = _mean_and_spread(rows.target, rows.weight)
         rows = rows.with_target((rows.target - center) / spread).standardised()
         assert rows.scaling is not None
-        return Prepared(Problem(rows, SquaredError()), rows, Units(rows.scaling, center, spread))
+        units = Units(rows.scaling, center, spread)
+        return Prepared(X, Problem(rows, SquaredError()), rows, units)
 
     def predict(self, X: Any) -> Floats:
         """Predicted target of each row, (n_samples,)."""
@@ -170,12 +189,13 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, len(X))
         known = None if reset else self.classes_
+        inputs = self._encode(X, _counting(weight), reset=reset)
         classes, codes, weight = encode_classes(y, weight, self.class_weight, known)
-        rows = ArrayRows.of(X, codes, _counting(weight)).standardised()
+        rows = ArrayRows.of(inputs, codes, _counting(weight)).standardised()
         assert rows.scaling is not None
         loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
         self.classes_ = classes
-        return Prepared(Problem(rows, loss), rows, Units(rows.scaling), classes)
+        return Prepared(X, Problem(rows, loss), rows, Units(rows.scaling), classes)
 
     def decision_function(self, X: Any) -> Floats:
         """Raw scores: log-odds of the second class, (n_samples,), or (n_samples, n_classes)."""

@@ -12,12 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from lifenet._threads import one_blas_thread
 from lifenet.aggregate import combine
+from lifenet.coding import CodedNetwork
 from lifenet.estimators._base import NetworkClassifier, NetworkEstimator, NetworkRegressor
 from lifenet.estimators._holdout import hold_out
 from lifenet.estimators._parts import (
+    CODING_CONSTRAINT,
     MEMBER_READOUTS,
     PART_CONSTRAINTS,
     POLISH_CONSTRAINT,
+    resolve_coding,
     resolve_parts,
     resolve_polish,
 )
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from lifenet._typing import Floats
+    from lifenet.coding import ColumnCoding
+    from lifenet.encoding import QuantileCoding
     from lifenet.estimators._base import Units
     from lifenet.members import Trained
     from lifenet.network import ReluNetwork
@@ -49,6 +54,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PART_CONSTRAINTS,
+        "coding": CODING_CONSTRAINT,
         "polish": POLISH_CONSTRAINT,
         "warm_start": ["boolean"],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
@@ -59,6 +65,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
     sampler: Sampler | str
     solver: Trainer | str
     readout: Readout | str
+    coding: QuantileCoding | str | None
     polish: Polish | str | None
     validation: Any
     warm_start: bool
@@ -71,6 +78,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
     hierarchy_: Hierarchy
     record_: Record
     polished_: Polished | None
+    coding_: ColumnCoding | None
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -113,7 +121,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
             _rescaled(before, units),
             polish,
         )
-        self._keep(units.unscale(life.network, trained=not before), rows)
+        self._keep(self._coded(units.unscale(life.network, trained=not before)), prepared)
         self.members_ = (*before, *_members(life, units))
         self.hierarchy_ = Hierarchy(tuple(_level(stage, units) for stage in life.stages))
         record = _record(life)
@@ -153,7 +161,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
                 None,
                 np.random.SeedSequence(self._seed()),
             )
-            self.network_ = prepared.units.unscale(network, trained=False)
+            self.network_ = self._coded(prepared.units.unscale(network, trained=False))
         return self
 
     def _members_to_refit(self, readout: Readout, units: Units) -> list[tuple[ReluNetwork, int]]:
@@ -164,7 +172,24 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
                 f"readout={self.readout!r} weighs members, and after a polish neurons belong to "
                 "none; use a ridge or elastic-net read-out, or fit with polish=None."
             )
-        return [(units.rescale(self.network_), 0)]
+        return [(units.rescale(self._inner), 0)]
+
+    def _encode(self, X: Floats, weight: Floats | None, *, reset: bool) -> Floats:
+        """Codes of the columns, learnt from the first rows that are fitted."""
+        if reset:
+            coding = resolve_coding(self.coding)
+            names = getattr(self, "feature_names_in_", None)
+            self.coding_ = None if coding is None else coding.learn(X, weight, names=names)
+        return X if self.coding_ is None else self.coding_.encode(X)
+
+    def _coded(self, network: ReluNetwork) -> ReluNetwork | CodedNetwork:
+        return network if self.coding_ is None else CodedNetwork(self.coding_, network)
+
+    @property
+    def _inner(self) -> ReluNetwork:
+        """The network of the columns or of their codes."""
+        network = self.network_
+        return network.network if isinstance(network, CodedNetwork) else network
 
     def transform(self, X: Any) -> Floats:
         """Activations of the network's neurons: (n_samples, n_neurons).
@@ -172,7 +197,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
         With the read-out `network_.beta` and `network_.intercept` they give the score.
         """
         X = self._check_input(X)
-        return self.network_.hidden(X)
+        return self._inner.hidden(X if self.coding_ is None else self.coding_.encode(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Names of the columns of `transform`: neuron0, neuron1, ..."""
@@ -197,6 +222,10 @@ class LIFERegressor(NetworkRegressor, _LIFEEstimator):
 read-out, default="ridge"
         Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
         least squares without a penalty.
+    coding : {"both", "quantile", "piecewise"}, QuantileCoding or None, default=None
+        Whether columns are first bent by piecewise-linear codes with knots at their quantiles,
+        which makes heavy tails and outliers harmless. `network_` is then a `CodedNetwork`, read in
+        the raw columns as exactly as any; members and hierarchy are of the codes.
     polish : "lbfgs", Polish or None, default=None
         Whether all neurons and the read-out are refined together in the end, which the paper does
         not do: `Polish`, as long as held-out rows gain (without any, not at all).
@@ -222,9 +251,11 @@ read-out, default="ridge"
 
     Attributes
     ----------
-    network_ : ReluNetwork
+    network_ : ReluNetwork or CodedNetwork
         The fitted network, in the units of the data. Neurons that the read-out does not use are
         left out.
+    coding_ : ColumnCoding or None
+        The codes of the columns.
     members_ : tuple of Member
         The narrow networks, each with the subset that it was trained on.
     hierarchy_ : Hierarchy
@@ -258,6 +289,7 @@ read-out, default="ridge"
         solver: Trainer | str = "lla",
         readout: Readout | str = "ridge",
         *,
+        coding: QuantileCoding | str | None = None,
         polish: Polish | str | None = None,
         validation: Any = "auto",
         warm_start: bool = False,
@@ -269,6 +301,7 @@ read-out, default="ridge"
         self.sampler = sampler
         self.solver = solver
         self.readout = readout
+        self.coding = coding
         self.polish = polish
         self.validation = validation
         self.warm_start = warm_start
@@ -295,6 +328,8 @@ class LIFEClassifier(NetworkClassifier, _LIFEEstimator):
 read-out, default="ridge"
         Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
         a logistic or multinomial fit without a penalty.
+    coding : {"both", "quantile", "piecewise"}, QuantileCoding or None, default=None
+        Piecewise-linear codes of the columns; see `LIFERegressor`.
     polish : "lbfgs", Polish or None, default=None
         Joint refinement of all neurons and the read-out in the end; see `LIFERegressor`.
     validation : "auto", float, splitter or None, default="auto"
@@ -317,9 +352,9 @@ read-out, default="ridge"
     ----------
     classes_ : ndarray
         The labels; with two of them, scores are log-odds of the second.
-    network_ : ReluNetwork
+    network_ : ReluNetwork or CodedNetwork
         The fitted network, in the units of the data; its score is on the logit scale.
-    members_, hierarchy_, record_, polished_, schema_, n_iter_
+    members_, hierarchy_, record_, coding_, polished_, schema_, n_iter_
         As in `LIFERegressor`.
     n_features_in_, feature_names_in_
         As in all of scikit-learn.
@@ -346,6 +381,7 @@ read-out, default="ridge"
         solver: Trainer | str = "lla",
         readout: Readout | str = "ridge",
         *,
+        coding: QuantileCoding | str | None = None,
         polish: Polish | str | None = None,
         validation: Any = "auto",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
@@ -358,6 +394,7 @@ read-out, default="ridge"
         self.sampler = sampler
         self.solver = solver
         self.readout = readout
+        self.coding = coding
         self.polish = polish
         self.validation = validation
         self.class_weight = class_weight

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from lifenet.encoding import QuantileCoding
 from lifenet.readouts.averaging import Averaging
 from lifenet.readouts.elastic_net import ElasticNet
 from lifenet.readouts.mixing import Mixing
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from lifenet.solvers.base import Trainer
 
 __all__ = [
+    "CODING_CONSTRAINT",
     "MEMBER_READOUTS",
     "PART_CONSTRAINTS",
     "POLISH_CONSTRAINT",
+    "resolve_coding",
     "resolve_parts",
     "resolve_polish",
 ]
@@ -58,7 +61,18 @@ PART_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
 }
 
+CODINGS = ("both", "piecewise", "quantile")
+CODING_CONSTRAINT: list[Any] = [StrOptions(set(CODINGS)), HasMethods(["learn", "check"]), None]
 POLISH_CONSTRAINT: list[Any] = [StrOptions({"lbfgs"}), HasMethods(["refine", "check"]), None]
+
+
+def resolve_coding(coding: QuantileCoding | str | None) -> QuantileCoding | None:
+    """Settings for a name, checked; None for columns as they are."""
+    if coding is None:
+        return None
+    settings = QuantileCoding(coding) if isinstance(coding, str) else coding
+    _check("coding", settings)
+    return settings
 
 
 def resolve_polish(polish: Polish | str | None) -> Polish | None:

@@ -60,7 +60,7 @@ class SingleEstimator(NetworkEstimator):
                     print_iteration if self.verbose else None,
                 )
                 network, outcomes = prepared.units.unscale(training.network), training.outcomes
-            self._keep(network, prepared.rows)
+            self._keep(network, prepared)
             self.outcomes_ = outcomes
             self.n_iter_ = max((outcome.n_iterations for outcome in outcomes), default=0)
         return self

@@ -106,8 +106,8 @@ class _SubsetStacking(NetworkEstimator):
             self.subsets_ = tuple(prepared.units.unscale_subset(one) for one in subsets)
             self._units = prepared.units
             self.members_ = tuple(self._train_members(learn, subsets, prepared, seed))
-            present = rows.X if rows.index is None else rows.X[rows.index]
-            self.schema_ = FeatureSchema.of(present, getattr(self, "feature_names_in_", None))
+            names = getattr(self, "feature_names_in_", None)
+            self.schema_ = FeatureSchema.of(prepared.present, names)
             self._fit_readout(prepared, readout, held_out, seed)
             if self.verbose:
                 print(f"{len(self.members_)} members trained and combined")

@@ -117,6 +117,19 @@ def read_estimator(estimator: Any) -> tuple[PiecewiseLinear, FeatureSchema | Any
     raise TypeError(f"{type(estimator).__name__} has no network to read. {_remedy(estimator)}")
 
 
+def names_of_members(estimator: Any) -> tuple[str, ...]:
+    """Names of what a fitted model's members read: its columns, or codes of them."""
+    coding = getattr(estimator, "coding_", None)
+    names: tuple[str, ...] = estimator.schema_.names if coding is None else coding.code_names
+    return names
+
+
+def rows_of_members(estimator: Any, X: Any) -> Any:
+    """Rows as a fitted model's members read them."""
+    coding = getattr(estimator, "coding_", None)
+    return X if coding is None else coding.encode(np.asarray(X, dtype=np.float64))
+
+
 def _remedy(estimator: Any) -> str:
     if hasattr(estimator, "steps"):
         return (

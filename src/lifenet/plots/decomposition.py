@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet.plots._display import ResultDisplay, codes_of
+from lifenet.plots._display import ResultDisplay, codes_of, rows_of_members
 from lifenet.plots._style import (
     BLUE,
     COLOURS,
@@ -54,7 +54,7 @@ def _decompose_members(
         )
 
     def scores(rows: Any) -> Floats:
-        table = np.asarray(rows, dtype=np.float64)
+        table = np.asarray(rows_of_members(estimator, rows), dtype=np.float64)
         return np.column_stack([one.network.score(table)[:, 0] for one in members])
 
     if held_out is not None:

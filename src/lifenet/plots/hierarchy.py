@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lifenet.plots._display import names_of_members
 from lifenet.plots._edges import Edge, edges_of
 from lifenet.plots._strokes import Drawing
 from lifenet.plots._style import matplotlib
@@ -63,7 +64,7 @@ class HierarchyDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, ax: Any = None, **options: Any) -> Self:
         """Draw a fitted model's `hierarchy_`; `options` are those of `plot`."""
-        return cls(estimator.hierarchy_, estimator.schema_.names).plot(ax, **options)
+        return cls(estimator.hierarchy_, names_of_members(estimator)).plot(ax, **options)
 
     def to_frame(self) -> pd.DataFrame:
         """The numbers behind it, one row a neuron: level, network, neuron, share, fate."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifenet.plots._display import names_of_members, rows_of_members
 from lifenet.plots._edges import FATE_WORDS, percent
 from lifenet.plots._style import COLOURS, INK, make_panels, matplotlib
 from lifenet.record import Fate, Subset
@@ -158,8 +159,8 @@ class PartitionDisplay:
     ) -> Self:
         """Draw a fitted model's `hierarchy_` on the rows `X`; `options` are those of `plot`."""
         cutoff = getattr(getattr(estimator, "sampler", None), "cutoff", None)
-        names = estimator.schema_.names
-        return cls(estimator.hierarchy_, X, level, names, cutoff=cutoff).plot(ax, **options)
+        rows, names = rows_of_members(estimator, X), names_of_members(estimator)
+        return cls(estimator.hierarchy_, rows, level, names, cutoff=cutoff).plot(ax, **options)
 
     def to_frame(self) -> pd.DataFrame:
         """The numbers behind it, one row a neuron of the level.
