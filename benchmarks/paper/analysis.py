@@ -255,6 +255,12 @@ def _tuning_bars(bars: Bars, records: list[Record]) -> None:
     bars.at_least("tunings done of those planned", len(done), len(planned), "d")
     bars.at_least("smallest budget of a tuning, seconds", float(np.min(budgets)), LEAST_BUDGET)
     bars.at_most("largest budget of a tuning, seconds", float(np.max(budgets)), MOST_BUDGET)
+    shares = [one["cpu"] / one["seconds"] for one in done if one.get("cpu") and one["seconds"]]
+    if shares:
+        bars.note(
+            f"share of a core that a tuning had: {min(shares):.2f} at least, "
+            f"median {np.median(shares):.2f}"
+        )
     for model in TUNED:
         some = [one for one in done if one["model"] == model]
         if some:
