@@ -5,6 +5,8 @@ Kills and what comes after them are in tests/test_paper_runner.py.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import tempfile
 import time
 from pathlib import Path
@@ -79,4 +81,5 @@ def _report(folder: Path, known: list[records.Record]) -> None:
     from benchmarks.paper import analysis, render
 
     render.write(known, folder, folder / "results.md")
-    analysis.add_bars(Bars("paper", PACKAGES), known)
+    with contextlib.redirect_stdout(io.StringIO()):
+        analysis.add_bars(Bars("paper", PACKAGES), known, folder)
