@@ -115,7 +115,8 @@ def test_the_objective_never_rises_and_the_best_judged_is_kept():
     found = Polish(max_iter=200, decay=1e-6, patience=7).refine(problem, start, judge)
     assert np.all(np.diff(found.objectives) <= 1e-12)
     assert found.judged[found.n_iterations] == min(found.judged) <= found.judged[0]
-    assert len(found.judged) - 1 - found.n_iterations <= 7
+    assert len(found.judged) - 1 - found.n_iterations == 7
+    assert found.status is Status.JUDGED
     score = found.network.score(judge.rows.X)[:, 0]
     mean = float(np.mean(Logistic().value(judge.rows.target, score)))
     assert mean == pytest.approx(min(found.judged), rel=1e-10)
@@ -163,6 +164,8 @@ class TestLife:
         polished = LIFERegressor(FEW, polish="lbfgs", random_state=0).fit(X, y)
         assert plain.polished_ is None
         assert polished.polished_.n_iterations > 0
+        assert polished.polished_.status in (Status.JUDGED, Status.MAX_ITER)
+        assert len(polished.polished_.judged) >= polished.polished_.n_iterations
         assert 1 - polished.score(X_new, y_new) < 0.8 * (1 - plain.score(X_new, y_new))
         # What the members are does not depend on the polish.
         for one, other in zip(plain.members_, polished.members_, strict=True):
@@ -202,6 +205,7 @@ class TestLife:
         polish = Polish(decay=100.0, patience=3)  # all weights shrink at once
         model = LIFERegressor(FEW, polish=polish, random_state=0).fit(X, y)
         assert model.polished_.n_iterations == 0
+        assert model.polished_.status is Status.JUDGED
         np.testing.assert_array_equal(model.predict(X), plain.predict(X))
 
     def test_without_rows_held_out_there_is_none(self):

@@ -15,17 +15,16 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.life.schemes import SCHEMES as SAMPLERS
+from benchmarks.life.schemes import WIDTH as SINGLE_WIDTH
 from benchmarks.paper.experiments import REGRESSION, SCHEMES, SINGLE
 from lifenet import (
     AdamClassifier,
     AdamRegressor,
-    Bootstrap,
     LIFEClassifier,
     LIFERegressor,
     LLAClassifier,
     LLARegressor,
-    NeuronProjection,
-    RandomProjection,
 )
 from lifenet.tuning import (
     Space,
@@ -40,8 +39,6 @@ from lifenet.tuning import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Table data_sample: members of each scheme, and neurons of the single network.
-_N_SUBSETS, _WIDTH = 60, 40
 _FFNN: dict[str, Any] = {
     "hidden_layer_sizes": (64, 64),
     "early_stopping": True,
@@ -105,23 +102,18 @@ def _same(space: Space) -> Callable[[str], Space]:
 
 def _scheme(name: str) -> Callable[[str, int], Any]:
     """Members are LLA's in regression and Adam's in classification."""
-    samplers = {
-        "NN projection": NeuronProjection(levels=(20, 20), max_networks=_N_SUBSETS),
-        "Random projection": RandomProjection(_N_SUBSETS),
-        "Bootstrapping": Bootstrap(_N_SUBSETS),
-    }
 
     def build(task: str, seed: int) -> Any:
         if task == REGRESSION:
-            return LIFERegressor(samplers[name], random_state=seed)
-        return LIFEClassifier(samplers[name], "adam", random_state=seed)
+            return LIFERegressor(SAMPLERS[name], random_state=seed)
+        return LIFEClassifier(SAMPLERS[name], "adam", random_state=seed)
 
     return build
 
 
 def _single(task: str, seed: int) -> Any:
     kind = LLARegressor if task == REGRESSION else AdamClassifier
-    return kind(_WIDTH, random_state=seed)
+    return kind(SINGLE_WIDTH, random_state=seed)
 
 
 #: Every model that is fitted, by its name in the tables.

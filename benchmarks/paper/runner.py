@@ -234,7 +234,7 @@ def _child(pipe: Connection, job: Job, run: Run, tuning: Record | None) -> None:
     threading.Thread(target=_die_with_parent, daemon=True).start()
     try:
         rows = _compute(job, run, tuning)
-    except Exception as error:
+    except Exception as error:  # whatever a model raises is its result, and is shown
         traceback.print_exc()
         rows = _failures(job, f"{type(error).__name__}: {error}")
     pipe.send(rows)

@@ -10,6 +10,7 @@ import numpy as np
 from lifenet._threads import one_blas_thread
 from lifenet.network import ReluNetwork
 from lifenet.readouts.design import Design
+from lifenet.solvers.base import Status
 from lifenet.solvers.features import Activations
 from lifenet.solvers.readout import fit_readout
 
@@ -83,8 +84,11 @@ def polish_network(
             return network, rehearsed
         again = replace(polish, max_iter=rehearsed.n_iterations)
         polished = again.refine(problem, network, deadline=deadline)
+    seconds = rehearsed.seconds + polished.seconds
+    # Why it is as long as it is was decided on the rows held out.
+    status = rehearsed.status if polished.status is Status.MAX_ITER else polished.status
     return polished.network, replace(
-        polished, judged=rehearsed.judged, seconds=rehearsed.seconds + polished.seconds
+        polished, status=status, judged=rehearsed.judged, seconds=seconds
     )
 
 

@@ -49,6 +49,7 @@ class Status(Enum):
     STALLED = "No step, however short, lowers the objective: a local minimum to rounding."
     MAX_ITER = "The iterations ran out before the objective settled; raise max_iter to go on."
     TIME_LIMIT = "The time limit was reached; this is the best network so far."
+    JUDGED = "Rows held out gained nothing more; this is the network that did best on them."
     COMPLETED = "All epochs of the schedule were run."
     NOTHING_TO_LEARN = "The target does not vary on these rows, so no network was trained."
     NOT_STARTED = "The time limit was reached before this network's turn; it was left out."

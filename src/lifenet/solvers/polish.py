@@ -211,6 +211,7 @@ class _Watch:
             self.status = Status.TIME_LIMIT
             raise StopIteration
         if self.judged and len(self.judged) - 1 - self.best >= self.settings.patience:
+            self.status = Status.JUDGED
             raise StopIteration
 
     def result(self) -> Polished:
