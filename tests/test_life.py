@@ -625,3 +625,21 @@ class TestStacking:
     def test_a_member_without_fit_is_refused(self, regression):
         with pytest.raises(ValueError, match="'member' parameter of SubsetStackingRegressor"):
             SubsetStackingRegressor("tree").fit(*regression)
+
+
+@pytest.mark.parametrize("solver", ["lla", "adam"])
+@pytest.mark.parametrize(("n", "width"), [(120, 10), (480, 24)])
+def test_members_by_name_are_wider_for_classes_and_as_wide_as_rows_allow(solver, n, width):
+    data = simulate.ringnorm(n, random_state=0)
+    few = RandomProjection(2)
+    classifier = LIFEClassifier(few, solver, random_state=0).fit(data.X[:, :3], data.y)
+    assert {member.network.n_neurons for member in classifier.members_} == {width}
+    regressor = LIFERegressor(few, solver, random_state=0).fit(data.X[:, :3], data.X[:, 3])
+    assert {member.network.n_neurons for member in regressor.members_} == {10}
+
+
+def test_the_number_of_networks_follows_the_width_of_the_members(classes):
+    X, y = classes
+    wide = small_classifier(sampler=NeuronProjection(levels=(20,)), solver=LLA(150, max_iter=1))
+    assert len(wide.fit(X, y).members_) == 10
+    assert wide.sampler.max_networks == "auto"

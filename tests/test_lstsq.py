@@ -6,6 +6,7 @@ from scipy import linalg
 
 from lifenet.kernels.lstsq import (
     conjugate_gradients,
+    inverse_of,
     solve_minimum_norm,
     solve_positive,
     triangle,
@@ -131,3 +132,18 @@ def test_conjugate_gradients_of_zero_need_no_product():
     )
     assert products == 0
     np.testing.assert_array_equal(solution, 0)
+
+
+def test_inverse_is_the_solution_where_there_is_one_and_positive_definite_anyway():
+    generator = np.random.default_rng(0)
+    design = generator.normal(size=(30, 6)) * 10.0 ** np.arange(-3, 3)
+    matrix, right = design.T @ design, generator.normal(size=6)
+    expected = np.linalg.solve(matrix + 0.1 * np.eye(6), right)
+    np.testing.assert_allclose(inverse_of(matrix, 0.1)(right), expected, rtol=1e-6)
+    singular = np.ones((6, 6))
+    singular[0], singular[:, 0] = 0.0, 0.0
+    apply = inverse_of(singular)
+    for vector in np.vstack([np.eye(6), generator.normal(size=(20, 6))]):
+        assert vector @ apply(vector) > 0
+    indefinite = np.diag([1.0, -1.0])
+    assert np.array_equal(inverse_of(indefinite)(np.ones(2)) > 0, [True, True])

@@ -8,7 +8,8 @@ from lifenet import ReluNetwork
 from lifenet.aggregate import pool_neurons
 from lifenet.losses import Logistic, Multinomial, SquaredError
 from lifenet.solvers import readout as module
-from lifenet.solvers.readout import fit_readout
+from lifenet.solvers.features import Activations
+from lifenet.solvers.readout import Curvature, fit_coefficients, fit_readout
 from oracles import plain_problem
 
 N, RIDGE = 400, 0.03
@@ -109,3 +110,24 @@ def test_many_classes_need_no_array_of_classes_squared():
         tracemalloc.stop()
     assert peak < 20e6  # a block's full curvature alone would take 29 MB
     assert np.isfinite(fitted.beta).all()
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Multinomial(3)], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize("held_bytes", [0, 1 << 28], ids=["anew", "held"])
+def test_fits_along_a_path_are_those_made_alone_with_fewer_hessians(loss, held_bytes, monkeypatch):
+    """A Hessian kept from one penalty to the next must not change where the fits end."""
+    monkeypatch.setattr(module, "_HELD_BYTES", held_bytes)
+    taken = []
+    hessian = module._hessian
+    monkeypatch.setattr(module, "_hessian", lambda *args: taken.append(1) or hessian(*args))
+    X, y = make(loss)
+    theta = np.random.default_rng(3).normal(size=(320 // loss.n_outputs, 4))
+    problem, features = plain_problem(X, y, None, loss), Activations(theta)
+    scale, ridges = np.linalg.norm(theta[:, :3], axis=1), [1e-2, 3e-3, 1e-3]
+    alone = [fit_coefficients(problem, features, scale, ridge) for ridge in ridges]
+    n_alone = len(taken)
+    near, fit = Curvature(), None
+    for ridge, expected in zip(ridges, alone, strict=True):
+        fit = fit_coefficients(problem, features, scale, ridge, fit, near=near)
+        np.testing.assert_allclose(fit, expected, rtol=1e-6, atol=1e-8)
+    assert len(taken) - n_alone <= n_alone / 2

@@ -181,6 +181,11 @@ class TestNeuronProjection:
         few, more = auto.widths(200, 9)[0], auto.widths(300, 9)[0]
         assert 3 < few < more < 20
 
+    def test_networks_are_as_many_as_make_so_many_neurons(self):
+        auto = NeuronProjection()
+        assert [auto.n_networks(width) for width in (10, 40, 5000)] == [150, 37, 1]
+        assert NeuronProjection(max_networks=7).n_networks(40) == 7
+
     def test_a_cutoff_below_zero_widens_subsets_and_one_above_narrows_them(self):
         X = table()
         rows = rows_of(X)
@@ -203,6 +208,7 @@ class TestNeuronProjection:
             ({"levels": "many"}, "'levels'"),
             ({"levels": 10}, "'levels'"),
             ({"max_networks": 0}, "'max_networks'"),
+            ({"max_networks": "all"}, "'max_networks'"),
             ({"cutoff": np.inf}, "'cutoff'"),
             ({"nested": "yes"}, "'nested'"),
         ],

@@ -12,6 +12,7 @@ from benchmarks.life import store
 from benchmarks.life.paper import paper_figure
 from benchmarks.life.tables import split, timed_fit
 from lifenet import (
+    Adam,
     AdamClassifier,
     Bootstrap,
     LIFEClassifier,
@@ -76,7 +77,7 @@ def job(name: str, seed: int) -> list[dict[str, Any]]:
     X, X_test, y, y_test = _data(name, seed)
     if classes:
         models: dict[str, Any] = {
-            scheme: LIFEClassifier(sampler, "adam") for scheme, sampler in SCHEMES.items()
+            scheme: LIFEClassifier(sampler, Adam(10)) for scheme, sampler in SCHEMES.items()
         }
         models[SINGLE] = AdamClassifier(WIDTH)
     else:

@@ -19,6 +19,7 @@ from benchmarks.life.schemes import SCHEMES as SAMPLERS
 from benchmarks.life.schemes import WIDTH as SINGLE_WIDTH
 from benchmarks.paper.experiments import REGRESSION, SCHEMES, SINGLE
 from lifenet import (
+    Adam,
     AdamClassifier,
     AdamRegressor,
     LIFEClassifier,
@@ -106,7 +107,7 @@ def _scheme(name: str) -> Callable[[str, int], Any]:
     def build(task: str, seed: int) -> Any:
         if task == REGRESSION:
             return LIFERegressor(SAMPLERS[name], random_state=seed)
-        return LIFEClassifier(SAMPLERS[name], "adam", random_state=seed)
+        return LIFEClassifier(SAMPLERS[name], Adam(10), random_state=seed)
 
     return build
 

@@ -24,7 +24,7 @@ from torch import nn
 from xgboost import XGBClassifier
 
 from benchmarks.paper.models import readable
-from lifenet import AdamClassifier, LIFEClassifier, NeuronProjection, Ridge
+from lifenet import Adam, AdamClassifier, LIFEClassifier, NeuronProjection, Ridge
 from lifenet.datasets import load
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ def heads(plan: Plan, seed: int, threads: int) -> dict[str, list[tuple[Mapping[s
     }  # fmt: skip
     return {
         "LIFE": [
-            (one, LIFEClassifier(solver="adam", random_state=seed, **one)) for one in plan.life
+            (one, LIFEClassifier(solver=Adam(10), random_state=seed, **one)) for one in plan.life
         ],
         "XGBoost": [(one, XGBClassifier(**boosted, **one)) for one in plan.xgboost],
         "Adam": [(one, AdamClassifier(random_state=seed, **one)) for one in plan.adam],

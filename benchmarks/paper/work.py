@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from benchmarks.paper.records import Record
 
+# Shares of the tuning's budget that a trial and a fit may take, of models that have a limit to set.
+# They are judged as they stand then.
+LONGEST_TRIAL, LONGEST_FIT = 0.2, 2.0
 _SCORING = {REGRESSION: "neg_root_mean_squared_error", "classification": "neg_log_loss"}
 
 
@@ -53,7 +56,7 @@ def tune(table: str, data: str, model: str, effort: Effort, journal: Path) -> li
     _make_ready(journal)
     cpu = time.process_time()
     found = search(
-        made.build(where.task, 0),
+        _limit(made.build(where.task, 0), effort, LONGEST_TRIAL),
         made.space(where.task),
         sample.X,
         sample.y,
@@ -99,6 +102,7 @@ def fit(cell: Cell, effort: Effort, tuning: Record | None) -> list[Record]:
         made = MODELS[cell.model]
         parameters = {} if tuning is None else chosen(made, where.task, tuning)
         model = made.build(where.task, cell.seed).set_params(**parameters)
+        _limit(model, effort, LONGEST_FIT)
         begun, cpu_before = time.perf_counter(), time.process_time()
         model.fit(sample.X, sample.y)
         seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu_before
@@ -123,6 +127,13 @@ def fit(cell: Cell, effort: Effort, tuning: Record | None) -> list[Record]:
         "params": readable(parameters),
     }
     return [record]
+
+
+def _limit(model: Any, effort: Effort, share: float) -> Any:
+    """A model that ends after that share of the budget, where it has a limit to set."""
+    if effort.budget is not None and "time_limit" in model.get_params():
+        model.set_params(time_limit=share * effort.budget)
+    return model
 
 
 def replicate(seed: int, *, small: bool) -> list[Record]:

@@ -37,6 +37,8 @@ _BLOCK_ROWS = 4096
 _SHARE = Interval(Real, 0, 1, closed="both")
 # Random projections whose share is out of bounds are drawn anew, at most this often.
 _REDRAWS = 50
+# Neurons of all members together, where the number of networks is left open.
+_NEURONS_IN_ALL = 1500
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,10 @@ class NeuronProjection(Settings):
     cutoff : float, default=-0.3
         cp. Directions have unit length on standardised columns, so it is a distance: above zero
         subsets are smaller than the neuron's active side, below zero larger.
-    max_networks : int, default=150
+    max_networks : int or "auto", default="auto"
         Most networks of a level. Where more subsets would do, this many are drawn from them at
-        random, without replacement, all equally likely; they stay in order.
+        random, without replacement, all equally likely; they stay in order. "auto" makes 1,500
+        neurons in all: 150 networks where members have 10 neurons.
     nested : bool, default=False
         Whether a subset must also fulfil its parent's conditions, as in an oblique tree, instead
         of being taken from all rows.
@@ -100,7 +103,7 @@ class NeuronProjection(Settings):
         "lower": [_SHARE],
         "upper": [_SHARE],
         "cutoff": [Interval(Real, None, None, closed="neither")],
-        "max_networks": [Interval(Integral, 1, None, closed="left")],
+        "max_networks": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "nested": ["boolean"],
     }
 
@@ -108,7 +111,7 @@ class NeuronProjection(Settings):
     lower: float = 0.1
     upper: float = 0.9
     cutoff: float = -0.3
-    max_networks: int = 150
+    max_networks: int | str = "auto"
     nested: bool = False
 
     def check(self) -> None:
@@ -130,6 +133,12 @@ class NeuronProjection(Settings):
         width = int(np.clip(total_weight // 20, 3, 20))
         return (width, width)
 
+    def n_networks(self, member_neurons: int = 10) -> int:
+        """Most networks of a level, where members have so many neurons."""
+        if not isinstance(self.max_networks, str):
+            return int(self.max_networks)
+        return max(1, _NEURONS_IN_ALL // member_neurons)
+
     def begin(self, rows: Rows, seed: np.random.SeedSequence) -> tuple[Subset, ...]:
         """The first network sees all rows."""
         return (Subset.everything(rows),)
@@ -149,7 +158,7 @@ class NeuronProjection(Settings):
         ]
         measured = _measure(rows, candidates)
         fates = [_fate(subset.share, self.lower, self.upper) for subset in measured]
-        for place in _not_drawn(fates, self.max_networks, seed):
+        for place in _not_drawn(fates, self.n_networks(), seed):
             fates[place] = Fate.NOT_DRAWN
         splits = tuple(
             Split(*(subset.parent or (0, 0)), subset.share, fate)

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LIFEClassifier", "LIFERegressor"]
 
+# Neurons of a member that is given by name: a narrow one, and rows for each neuron of a wider one.
+_NARROW, _ROWS_A_NEURON = 10, 20
+
 
 class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
     """What the regressor and the classifier share."""
@@ -59,8 +62,9 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
         "warm_start": ["boolean"],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
-    # Penalty of the members where the solver is given by name.
+    # Penalty of the members and their most neurons, where the solver is given by name.
     _ridge: ClassVar[float]
+    _widest_member: ClassVar[int]
 
     sampler: Sampler | str
     solver: Trainer | str
@@ -100,11 +104,11 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
-        sampler, solver, readout = self._parts()
-        polish = resolve_polish(self.polish)
         before = self._members_before()
         prepared = self._prepare(X, y, sample_weight, reset=not before)
         rows, units = prepared.rows, prepared.units
+        sampler, solver, readout = self._parts(rows.total_weight)
+        polish = resolve_polish(self.polish)
         seed = self._seed()
         # Members of the fit before must not have seen the rows held out now.
         self._hold_out_seed = self._hold_out_seed if before else seed
@@ -130,8 +134,11 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
         self.n_iter_ = int(max(self.record_["iterations"], default=0))
         reporter.finish()
 
-    def _parts(self) -> tuple[Sampler, Trainer, Readout]:
-        return resolve_parts(self.sampler, self.solver, self.readout, self._ridge)
+    def _parts(self, total_weight: float) -> tuple[Sampler, Trainer, Readout]:
+        n_neurons = int(np.clip(total_weight // _ROWS_A_NEURON, _NARROW, self._widest_member))
+        return resolve_parts(
+            self.sampler, self.solver, self.readout, ridge=self._ridge, n_neurons=n_neurons
+        )
 
     def _members_before(self) -> tuple[Member, ...]:
         return self.members_ if self.warm_start and hasattr(self, "members_") else ()
@@ -152,8 +159,8 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
         check_is_fitted(self)
         self._validate_params()
         with unchanged_on_failure(self), one_blas_thread():
-            _, _, readout = self._parts()
             prepared = self._prepare(X, y, sample_weight, reset=False)
+            _, _, readout = self._parts(prepared.rows.total_weight)
             network = combine(
                 prepared.problem,
                 self._members_to_refit(readout, prepared.units),
@@ -217,7 +224,7 @@ class LIFERegressor(NetworkRegressor, _LIFEEstimator):
     sampler : {"neurons", "random", "bootstrap"} or sampler, default="neurons"
         Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`.
     solver : {"lla", "adam"} or solver, default="lla"
-        Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each member.
+        Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each member. By name, 10.
     readout : {"ridge", "linear", "elastic-net", "lasso", "selection", "mixing", "average"} or \
 read-out, default="ridge"
         Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
@@ -282,6 +289,7 @@ read-out, default="ridge"
     """
 
     _ridge: ClassVar[float] = 1e-5
+    _widest_member: ClassVar[int] = _NARROW
 
     def __init__(
         self,
@@ -323,7 +331,7 @@ class LIFEClassifier(NetworkClassifier, _LIFEEstimator):
         Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`.
     solver : {"lla", "adam"} or solver, default="lla"
         Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each member (with more than
-        two classes, for each class).
+        two classes, for each class). By name, one for every 20 rows, at least 10 and at most 40.
     readout : {"ridge", "linear", "elastic-net", "lasso", "selection", "mixing", "average"} or \
 read-out, default="ridge"
         Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
@@ -374,6 +382,8 @@ read-out, default="ridge"
         "class_weight": NetworkClassifier._class_weight_constraint,
     }
     _ridge: ClassVar[float] = 1e-4
+    # Wider than in regression: a member must tell classes apart on its subset by itself.
+    _widest_member: ClassVar[int] = 40
 
     def __init__(
         self,

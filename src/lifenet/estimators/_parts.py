@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -85,17 +86,32 @@ def resolve_polish(polish: Polish | str | None) -> Polish | None:
 
 
 def resolve_parts(
-    sampler: Sampler | str, solver: Trainer | str, readout: Readout | str, ridge: float
+    sampler: Sampler | str,
+    solver: Trainer | str,
+    readout: Readout | str,
+    *,
+    ridge: float,
+    n_neurons: int = 10,
 ) -> tuple[Sampler, Trainer, Readout]:
-    """Settings for names, all checked; `ridge` is the penalty of the networks that LLA trains."""
+    """Settings for names, all checked.
+
+    `n_neurons` and `ridge` are K_J and LLA's penalty where the solver is given by name.
+    """
     parts = (
         SAMPLERS[sampler]() if isinstance(sampler, str) else sampler,
-        _named_solver(solver, ridge) if isinstance(solver, str) else solver,
+        _named_solver(solver, n_neurons, ridge) if isinstance(solver, str) else solver,
         READOUTS[readout] if isinstance(readout, str) else readout,
     )
     for name, part in zip(("sampler", "solver", "readout"), parts, strict=True):
         _check(name, part)
-    return parts
+    return _sized(parts[0], parts[1].n_neurons), parts[1], parts[2]
+
+
+def _sized(sampler: Sampler, member_neurons: int) -> Sampler:
+    """A sampler that knows how many networks there may be."""
+    if not isinstance(sampler, NeuronProjection):
+        return sampler
+    return replace(sampler, max_networks=sampler.n_networks(member_neurons))
 
 
 def _check(name: str, part: Any) -> None:
@@ -107,6 +123,6 @@ def _check(name: str, part: Any) -> None:
     part.check()
 
 
-def _named_solver(name: str, ridge: float) -> Trainer:
+def _named_solver(name: str, n_neurons: int, ridge: float) -> Trainer:
     # Members need not be trained to the last digit: the read-out is fitted anew.
-    return Adam() if name == "adam" else LLA(ridge=ridge, max_iter=20, tol=5e-3)
+    return Adam(n_neurons) if name == "adam" else LLA(n_neurons, ridge=ridge, max_iter=20, tol=5e-3)

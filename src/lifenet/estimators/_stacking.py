@@ -94,7 +94,7 @@ class _SubsetStacking(NetworkEstimator):
         """
         with unchanged_on_failure(self), one_blas_thread():
             sampler, solver, readout = resolve_parts(
-                self.sampler, self.solver, self.readout, self._ridge
+                self.sampler, self.solver, self.readout, ridge=self._ridge
             )
             prepared = self._prepare(X, y, sample_weight)
             seed, rows = self._seed(), prepared.rows

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from lifenet._typing import Floats
 
-__all__ = ["conjugate_gradients", "solve_minimum_norm", "solve_positive", "triangle"]
+__all__ = ["conjugate_gradients", "inverse_of", "solve_minimum_norm", "solve_positive", "triangle"]
 
 # Directions whose eigenvalue, after scaling to a unit diagonal, is below this share of the largest
 # cannot be told from rounding in a Gram matrix accumulated in float64.
@@ -56,6 +56,30 @@ def solve_positive(matrix: Floats, right: Floats, diagonal: Floats | float = 0.0
     if solution is None:
         solution = _eigen_solve(system, scaled_right)
     return np.asarray((solution.T * scale).T)
+
+
+def inverse_of(matrix: Floats, diagonal: Floats | float = 0.0) -> Callable[[Floats], Floats]:
+    """The inverse of ``matrix + diag(diagonal)`` for conjugate gradients, as a function.
+
+    Positive definite whatever the matrix: what of the system, scaled to a unit diagonal, is only
+    rounding is lifted above it.
+    """
+    system = np.array(matrix, dtype=np.float64)
+    system.flat[:: len(system) + 1] += diagonal
+    scale = _unit_diagonal(system)
+    scale[scale == 0.0] = 1.0
+    system *= scale
+    system *= scale[:, None]
+    system.flat[:: len(system) + 1] += _NULL_PIVOT * len(system)
+    factor, failed = linalg.lapack.dpotrf(system, lower=True, clean=False)
+    if failed:
+        return lambda right: right * np.square(scale)
+
+    def solve(right: Floats) -> Floats:
+        solution, _ = linalg.lapack.dpotrs(factor, right * scale, lower=True)
+        return np.asarray(solution * scale)
+
+    return solve
 
 
 def _unit_diagonal(system: Floats) -> Floats:

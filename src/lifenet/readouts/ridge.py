@@ -20,7 +20,7 @@ from lifenet.kernels.spectrum import Spectrum, least_gcv_penalty
 from lifenet.losses import Logistic, SquaredError
 from lifenet.readouts.moments import gather_moments, quadratic_model, responses_of
 from lifenet.solvers.features import span_of_rows
-from lifenet.solvers.readout import fit_coefficients, spreads
+from lifenet.solvers.readout import Curvature, fit_coefficients, spreads
 
 if TYPE_CHECKING:
     from lifenet._typing import Floats
@@ -36,9 +36,8 @@ _BLOCK_ROWS = 1024
 # Rounds of the performance iteration, and the relative change of the penalty that ends it.
 _ROUNDS, _SETTLED = 8, 0.3
 _HALVINGS = 8
-# The path of two classes: two penalties a decade, each fitted so closely, until so many in a row
-# have brought nothing better.
-_LEAST_SHARE, _PATH_STEPS, _ON_THE_WAY, _PATIENCE = 1e-8, 17, 1e-4, 2
+# The path of two classes: two penalties a decade, each fitted so closely.
+_LEAST_SHARE, _PATH_STEPS, _ON_THE_WAY = 1e-8, 17, 1e-4
 _LEAST_CURVATURE = 0.1
 # Where a penalty of zero is asked for, this much keeps a logistic fit of separable rows finite.
 _WHISPER = 1e-10
@@ -84,22 +83,22 @@ class Ridge(Settings):
             fewer = replace(design, features=spanned, scale=np.ones(spanned.n_features))
             inside = self.fit(problem, fewer, held_out, generator)
             return np.vstack([spanned.basis @ inside[:-1], inside[-1:]])
-        penalty, start = self.penalty, None
+        penalty, start, near = self.penalty, None, Curvature()
         if isinstance(penalty, str):
-            penalty, start = self._choose(problem, design, held_out)
+            penalty, start = self._choose(problem, design, held_out, near)
         if isinstance(problem.loss, SquaredError):
             moments = gather_moments(problem, design.features, design.scale)
             return _unscaled(_solve(moments, penalty), design.scale)
         penalty = max(penalty, _WHISPER)
-        return fit_coefficients(problem, design.features, design.scale, penalty, start)
+        return fit_coefficients(problem, design.features, design.scale, penalty, start, near=near)
 
     def _choose(
-        self, problem: Problem, design: Design, held_out: HeldOut | None
+        self, problem: Problem, design: Design, held_out: HeldOut | None, near: Curvature
     ) -> tuple[float, Floats | None]:
         """The penalty, and coefficients near those that go with it where they are at hand."""
         logistic = isinstance(problem.loss, Logistic)
         if logistic and held_out is not None:
-            return _follow_path(held_out, design)
+            return _follow_path(held_out, design, near)
         if logistic:
             return _settle(problem, design, self.inflation)
         if held_out is not None:
@@ -120,23 +119,45 @@ def _least_judged(judge: Problem, design: Design, moments: Moments, spectrum: Sp
     return float(penalties[int(np.argmin(_judged(judge, design, np.stack(fits, axis=2))))])
 
 
-def _follow_path(held_out: HeldOut, design: Design) -> tuple[float, Floats]:
-    """Two classes: fits along falling penalties, until rows that no member has seen suffer."""
+def _follow_path(held_out: HeldOut, design: Design, near: Curvature) -> tuple[float, Floats]:
+    """Two classes: the penalty whose fit has the least loss on rows that no member has seen.
+
+    From the middle of a path of penalties in steps of two, down the slope of that loss; then the
+    neighbours of the best. `near` is left with a Hessian from close by.
+    """
     learn, judge = held_out.learn, _doubted(held_out.judge)
     variances = np.square(spreads(learn, design.features) / design.scale)
     largest = float(variances.sum()) * _mean_curvature(learn)
-    path: list[tuple[float, float, Floats]] = []
-    fit = None
-    for penalty in largest * np.geomspace(1.0, _LEAST_SHARE, _PATH_STEPS):
+    penalties = largest * np.geomspace(1.0, _LEAST_SHARE, _PATH_STEPS)
+    spanned = span_of_rows(design.features, design.scale, learn.rows)
+    inside, kept = design, near
+    if spanned is not None:  # a Hessian of that many features is of no use outside
+        inside = replace(design, features=spanned, scale=np.ones(spanned.n_features))
+        kept = Curvature()
+    fits: dict[int, Floats] = {}
+    losses: dict[int, float] = {}
+
+    def fit_at(place: int) -> float:
+        if place in losses or not 0 <= place < _PATH_STEPS:
+            return losses.get(place, np.inf)
+        start = fits[min(fits, key=lambda known: abs(known - place))] if fits else None
         fit = fit_coefficients(
-            learn, design.features, design.scale, float(penalty), fit, _ON_THE_WAY
+            learn, inside.features, inside.scale, float(penalties[place]), start, _ON_THE_WAY, kept
         )
-        scaled = fit * np.append(design.scale, 1.0)[:, None]
-        path.append((_mean_loss(judge, design, scaled), float(penalty), fit))
-        best = min(range(len(path)), key=lambda place: path[place][0])
-        if len(path) - 1 - best >= _PATIENCE:
-            break
-    return path[best][1], path[best][2]
+        fits[place] = fit
+        losses[place] = _mean_loss(judge, inside, fit * np.append(inside.scale, 1.0)[:, None])
+        return losses[place]
+
+    best = _PATH_STEPS // 2
+    fit_at(best)
+    stride = 2 if fit_at(best + 2) < losses[best] else -2
+    while fit_at(best + stride) < losses[best]:
+        best += stride
+    best = min((best, best - 1, best + 1), key=fit_at)
+    fit = fits[best]
+    if spanned is not None:
+        fit = np.vstack([spanned.basis @ fit[:-1], fit[-1:]])
+    return float(penalties[best]), fit
 
 
 def _doubted(judge: Problem) -> Problem:

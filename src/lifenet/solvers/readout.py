@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lifenet.kernels.lstsq import conjugate_gradients, solve_positive
+from lifenet.blocks import HeldRows
+from lifenet.kernels.lstsq import conjugate_gradients, inverse_of, solve_positive
+from lifenet.solvers.base import Problem
 from lifenet.solvers.features import Activations, span_of_rows
 
 if TYPE_CHECKING:
@@ -22,21 +24,35 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats
     from lifenet.blocks import Block
     from lifenet.network import ReluNetwork
-    from lifenet.solvers.base import Problem
     from lifenet.solvers.features import Features
 
-__all__ = ["fit_coefficients", "fit_readout", "spreads"]
+__all__ = ["Curvature", "fit_coefficients", "fit_readout", "spreads"]
 
 # Unknowns, and outputs, up to which a step is solved by a Hessian.
 _DIRECT_LIMIT, _DIRECT_OUTPUTS = 4000, 12
 _CG_TIGHTEST, _CG_LOOSEST, _CG_MAX_ITER = 1e-6, 0.1, 500
+# Unknowns from which a Hessian near by is worth keeping, and products that cost as much as one.
+_WORTH_KEEPING, _AS_COSTLY = 300, 10
 _BLOCK_ROWS = 1024
+# Features of all rows are held where they take no more, and computed at every pass otherwise.
+_HELD_BYTES = 1 << 28
 _MAX_ITER = 100
 # Once a step promises less than this share of the objective, falls drown in rounding, and Newton's
 # convergence is quadratic: one last full step ends at the optimum.
 _LAST_STEP = 1e-10
 _SUFFICIENT_FALL = 1e-4
 _HALVINGS = 30
+
+
+@dataclass
+class Curvature:
+    """A Hessian of the loss, kept for steps that are near where it was taken.
+
+    Solved by conjugate gradients on products with the Hessian in place, such a step takes a few
+    passes over the rows. Where it took many, the next one takes a Hessian of its own.
+    """
+
+    matrix: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -47,10 +63,28 @@ class _Scaled:
     scale: Floats
 
     def of(self, block: Block) -> Floats:
-        """(n_features + 1, n_rows)."""
+        """(n_features + 1, n_rows), only to read."""
         columns = np.ones((len(self.scale) + 1, len(block.target)))
         np.divide(self.features.of(block), self.scale[:, None], out=columns[:-1])
         return columns
+
+
+@dataclass(frozen=True)
+class _Held(_Scaled):
+    """The same where the rows' inputs are these columns."""
+
+    def of(self, block: Block) -> Floats:
+        """(n_features + 1, n_rows), only to read."""
+        return block.inputs
+
+
+def _laid_out(problem: Problem, features: Features, scale: Floats) -> tuple[Problem, _Scaled]:
+    """Rows and their scaled features, computed once where they may be held."""
+    scaled, rows = _Scaled(features, scale), problem.rows
+    if 8 * rows.n_rows * (len(scale) + 1) > _HELD_BYTES:
+        return problem, scaled
+    held = HeldRows(rows.collect(scaled.of), rows.target, rows.weight)
+    return Problem(held, problem.loss), _Held(features, scale)
 
 
 def fit_readout(problem: Problem, network: ReluNetwork, ridge: float) -> ReluNetwork:
@@ -73,6 +107,7 @@ def fit_coefficients(
     ridge: float,
     start: Floats | None = None,
     tolerance: float = _LAST_STEP,
+    near: Curvature | None = None,
 ) -> Floats:
     """Coefficients of any features, the intercepts last: (n_features + 1, n_outputs).
 
@@ -82,6 +117,7 @@ def fit_coefficients(
     ridge : penalty; positive makes the coefficients unique
     start : coefficients to begin from, where the rows are more than the features
     tolerance : share of the objective that a last step may promise
+    near : kept from one fit of a path to the next, where the rows are more than the features
     """
     spanned = span_of_rows(features, scale, problem.rows)
     if spanned is not None:
@@ -90,11 +126,11 @@ def fit_coefficients(
         return np.vstack([spanned.basis @ inside[:-1], inside[-1:]])
     scaling = np.append(scale, 1.0)[:, None]
     coefficients = _newton(
-        problem,
-        _Scaled(features, scale),
+        *_laid_out(problem, features, scale),
         ridge,
         None if start is None else start * scaling,
         tolerance,
+        near,
     )
     if problem.loss.n_outputs > 1:  # only differences between classes are determined
         coefficients[-1] -= coefficients[-1].mean()
@@ -116,7 +152,12 @@ def spreads(problem: Problem, features: Features) -> Floats:
 
 
 def _newton(
-    problem: Problem, features: _Scaled, ridge: float, start: Floats | None, tolerance: float
+    problem: Problem,
+    features: _Scaled,
+    ridge: float,
+    start: Floats | None,
+    tolerance: float,
+    near: Curvature | None,
 ) -> Floats:
     """Coefficients (n_features + 1, n_outputs) that minimise the penalised loss."""
     rows, n_outputs = problem.rows, problem.loss.n_outputs
@@ -132,9 +173,11 @@ def _newton(
     penalty[-1] = 1e-10 if n_outputs > 1 else 0.0
     objective, gradient = _value_and_gradient(problem, features, coefficients, penalty)
     for _ in range(_MAX_ITER):
-        step = _newton_step(problem, features, coefficients, gradient, penalty)
+        step = _newton_step(problem, features, coefficients, gradient, penalty, near)
         slope = float(np.sum(gradient * step))
         if -slope <= tolerance * objective:
+            if near is not None and tolerance <= _LAST_STEP:  # exact, wherever the way came from
+                step = _newton_step(problem, features, coefficients, gradient, penalty)
             return coefficients + step
         for halving in range(_HALVINGS):
             trial = coefficients + 0.5**halving * step
@@ -162,7 +205,7 @@ def _value_and_gradient(
         score = _scores(activations, coefficients)
         rows = loss.gradient(block.target, score).reshape(-1, n_outputs)
         value = float(block.weight @ loss.value(block.target, score))
-        return value, (activations * block.weight) @ rows
+        return value, activations @ (rows * block.weight[:, None])
 
     value, gradient = problem.rows.sum(sums, _BLOCK_ROWS)
     n = problem.rows.total_weight
@@ -176,12 +219,26 @@ def _newton_step(
     coefficients: Floats,
     gradient: Floats,
     penalty: Floats,
+    near: Curvature | None = None,
 ) -> Floats:
-    if coefficients.size <= _DIRECT_LIMIT and coefficients.shape[1] <= _DIRECT_OUTPUTS:
-        hessian = _hessian(problem, features, coefficients)
-        step = solve_positive(hessian, -gradient.ravel(), penalty.ravel())
+    size = coefficients.size
+    if size > _DIRECT_LIMIT or coefficients.shape[1] > _DIRECT_OUTPUTS:
+        inverse = _preconditioner(problem, features, coefficients, penalty)
+        step, _ = _step_by_products(
+            problem, features, coefficients, gradient, penalty, inverse, _CG_MAX_ITER
+        )
+    elif near is not None and near.matrix is not None and size >= _WORTH_KEEPING:
+        inverse = inverse_of(near.matrix, penalty.ravel())
+        step, n_products = _step_by_products(
+            problem, features, coefficients, gradient, penalty, inverse, 2 * _AS_COSTLY
+        )
+        if n_products >= _AS_COSTLY:
+            near.matrix = None
     else:
-        step = _step_by_products(problem, features, coefficients, gradient, penalty)
+        hessian = _hessian(problem, features, coefficients)
+        if near is not None:
+            near.matrix = hessian
+        step = solve_positive(hessian, -gradient.ravel(), penalty.ravel())
     return step.reshape(coefficients.shape)
 
 
@@ -204,7 +261,7 @@ def _hessian(problem: Problem, features: _Scaled, coefficients: Floats) -> Float
             rows = _curve(
                 problem, block, activations, coefficients, np.ones((len(block.target), 1))
             )
-            activations *= np.sqrt(rows[:, 0])
+            activations = activations * np.sqrt(rows[:, 0])
             return ((activations @ activations.T)[:, None, :, None],)  # numpy sees the symmetry
         hessian = np.empty((n_features, n_outputs, n_features, n_outputs))
         for d in range(n_outputs):
@@ -226,8 +283,13 @@ def _step_by_products(
     coefficients: Floats,
     gradient: Floats,
     penalty: Floats,
-) -> Floats:
-    """The same step for many unknowns, by conjugate gradients on products with the Hessian."""
+    inverse: Callable[[Floats], Floats],
+    max_iter: int,
+) -> tuple[Floats, int]:
+    """The step by conjugate gradients on products with the Hessian, and how many it took.
+
+    `inverse` is an approximate inverse of the penalised Hessian.
+    """
     shape, n = coefficients.shape, problem.rows.total_weight
 
     def product(direction: Floats) -> Floats:
@@ -239,14 +301,9 @@ def _step_by_products(
         (image,) = problem.rows.sum(sums, _BLOCK_ROWS)
         return image.ravel() / n + penalty.ravel() * direction
 
-    step, _ = conjugate_gradients(
-        product,
-        -gradient.ravel(),
-        _preconditioner(problem, features, coefficients, penalty),
-        tolerance=_forcing(gradient),
-        max_iter=_CG_MAX_ITER,
+    return conjugate_gradients(
+        product, -gradient.ravel(), inverse, tolerance=_forcing(gradient), max_iter=max_iter
     )
-    return step
 
 
 def _preconditioner(
