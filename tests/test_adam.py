@@ -9,7 +9,7 @@ from lifenet.solvers import adam as module
 from lifenet.solvers import stack as stack_module
 from lifenet.solvers.adam import Adam
 from lifenet.solvers.base import Status
-from lifenet.solvers.stack import Batch, Stack, stack_gradient
+from lifenet.solvers.stack import Batch, Dropout, Stack, stack_gradient
 
 
 def data(n=200, p=3, n_members=4, seed=0, loss=None):
@@ -83,6 +83,35 @@ class TestGradient:
             slope = (values[0] - values[1]) / 2e-6
             assert gradient.vector[place] == pytest.approx(slope, abs=1e-6)
 
+    def test_with_neurons_left_out_against_finite_differences(self, loss):
+        X, y, weight = data(n=50, n_members=2, loss=loss)
+        batch, scale, stack = (
+            Batch(with_ones(X), y[None], weight.T),
+            np.ones(2),
+            random_stack(2, 3, 4),
+        )
+
+        def call(stack):
+            generators = tuple(np.random.default_rng(seed) for seed in (1, 2))
+            return stack_gradient(stack, batch, scale, loss, dropout=Dropout(0.4, generators))
+
+        gradient = call(stack)[0]
+        assert not np.allclose(gradient.vector, stack_gradient(stack, batch, scale, loss)[0].vector)
+        for place in range(len(stack.vector)):
+            values = []
+            for step in (1e-6, -1e-6):
+                moved = stack.copy()
+                moved.vector[place] += step
+                values.append(call(moved)[1].sum())
+            assert gradient.vector[place] == pytest.approx((values[0] - values[1]) / 2e-6, abs=1e-4)
+
+    def test_neurons_are_left_out_at_their_rate_and_count_as_much_on_average(self):
+        factors = Dropout(0.3, (np.random.default_rng(0),)).factors(
+            slice(0, 1), (50, 2000), np.dtype(np.float64)
+        )
+        assert set(np.unique(factors)) == {0.0, 1 / 0.7}
+        assert np.mean(factors == 0) == pytest.approx(0.3, abs=0.01)
+
     def test_groups_of_members_change_nothing(self, loss, monkeypatch):
         X, y, weight = data(loss=loss)
         stack, scale = random_stack(4, 5, 4), np.ones(4)
@@ -134,9 +163,10 @@ class TestSmallData:
         other = solver.train_together(X_long, y_long, np.ones((len(X_long), 1)), loss, seeds(1))
         assert_same(one, other, X, 1e-6)
 
-    def test_members_together_are_members_alone(self, loss):
+    @pytest.mark.parametrize("dropout", [0.0, 0.3])
+    def test_members_together_are_members_alone(self, loss, dropout):
         X, y, weight = data(loss=loss)
-        solver = Adam(n_neurons=4, max_epochs=60)
+        solver = Adam(n_neurons=4, max_epochs=60, dropout=dropout)
         together = solver.train_together(X, y, weight, loss, seeds(4))
         for member, outcome in enumerate(together):
             column = weight[:, [member]]

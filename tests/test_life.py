@@ -628,14 +628,24 @@ class TestStacking:
 
 
 @pytest.mark.parametrize("solver", ["lla", "adam"])
-@pytest.mark.parametrize(("n", "width"), [(120, 10), (480, 24)])
-def test_members_by_name_are_wider_for_classes_and_as_wide_as_rows_allow(solver, n, width):
-    data = simulate.ringnorm(n, random_state=0)
+def test_members_by_name_are_as_wide_as_a_single_network_should_be(solver):
+    """Classes told apart by a line need the narrowest, those of a sphere wider ones."""
     few = RandomProjection(2)
-    classifier = LIFEClassifier(few, solver, random_state=0).fit(data.X[:, :3], data.y)
-    assert {member.network.n_neurons for member in classifier.members_} == {width}
-    regressor = LIFERegressor(few, solver, random_state=0).fit(data.X[:, :3], data.X[:, 3])
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(2500, 10))
+    line = (X[:, 0] + generator.logistic(size=2500) > 0).astype(int)
+    sphere = (np.square(X).sum(axis=1) > 9.3).astype(int)
+
+    def widths(y):
+        model = LIFEClassifier(few, solver, random_state=0).fit(X, y)
+        return {member.network.n_neurons for member in model.members_}
+
+    assert widths(line) == {10}
+    assert widths(sphere) <= {20, 40}
+    regressor = LIFERegressor(few, solver, random_state=0).fit(X, sphere)
     assert {member.network.n_neurons for member in regressor.members_} == {10}
+    unjudged = LIFEClassifier(few, solver, validation=None, random_state=0).fit(X, sphere)
+    assert {member.network.n_neurons for member in unjudged.members_} == {10}
 
 
 def test_the_number_of_networks_follows_the_width_of_the_members(classes):

@@ -16,6 +16,7 @@ from lifenet.aggregate import combine, polish_network, pool_neurons
 from lifenet.members import Trained, train_members
 from lifenet.sampling import coverage_of
 from lifenet.solvers.base import Task
+from lifenet.solvers.polish import Wide, mean_loss
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,7 @@ __all__ = [
     "Progress",
     "Run",
     "Stage",
+    "choose_width",
     "sample_subsets",
     "successful",
     "train_alone",
@@ -48,6 +50,8 @@ Progress: TypeAlias = Callable[[int, int, int], None]
 
 # Shares of a time limit after which sampling and training end; the rest is the read-out's.
 _SAMPLED_BY, _TRAINED_BY = 0.4, 0.8
+# Penalty of the read-out of several classes, where a single network of each is tried.
+_POOLED_RIDGE = 1e-6
 # Places among the seeds, beside those of the networks (which begin with their level, from 1).
 _SEED_SUBSETS, _SEED_READOUT = 1_000_000, 2_000_000
 
@@ -213,6 +217,22 @@ def _is_late(run: Run, begun: float, share: float) -> bool:
 
 def _subset_seed(seed: int, level: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=(_SEED_SUBSETS, level))
+
+
+def choose_width(held_out: HeldOut, solver: Trainer, widths: Sequence[int], run: Run) -> int:
+    """The width at which a single network does best on rows that it has not seen.
+
+    Members of it can tell by themselves what there is to tell; wider ones would learn more by
+    heart. When the time is over, the best of those tried.
+    """
+    begun, losses = time.monotonic(), []
+    for width in widths:
+        alone = clone(solver).set_params(n_neurons=width)
+        network = train_alone(held_out.learn, alone, run, _POOLED_RIDGE).network
+        losses.append(mean_loss(held_out.judge, Wide.of(network)))
+        if _is_late(run, begun, 1.0):
+            break
+    return widths[int(np.argmin(losses))]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,7 +26,7 @@ from lifenet.estimators._parts import (
     resolve_polish,
 )
 from lifenet.estimators._progress import CallbackSupportMixin, Reporter, with_callbacks
-from lifenet.recipe import Life, Run, Stage, successful, train_life
+from lifenet.recipe import Life, Run, Stage, choose_width, successful, train_life
 from lifenet.record import Hierarchy, Level, Member, Record, RecordRow
 from lifenet.validation import unchanged_on_failure
 
@@ -41,15 +42,15 @@ if TYPE_CHECKING:
     from lifenet.estimators._base import Units
     from lifenet.members import Trained
     from lifenet.network import ReluNetwork
-    from lifenet.readouts.design import Readout
+    from lifenet.readouts.design import HeldOut, Readout
     from lifenet.sampling import Sampler
     from lifenet.solvers.base import Trainer
     from lifenet.solvers.polish import Polish, Polished
 
 __all__ = ["LIFEClassifier", "LIFERegressor"]
 
-# Neurons of a member that is given by name: a narrow one, and rows for each neuron of a wider one.
-_NARROW, _ROWS_A_NEURON = 10, 20
+# Share of a time limit in which the width of the members is chosen.
+_CHOOSING = 0.1
 
 
 class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
@@ -62,9 +63,9 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
         "warm_start": ["boolean"],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
-    # Penalty of the members and their most neurons, where the solver is given by name.
+    # Penalty of the members and the widths to choose from, where the solver is given by name.
     _ridge: ClassVar[float]
-    _widest_member: ClassVar[int]
+    _widths: ClassVar[tuple[int, ...]]
 
     sampler: Sampler | str
     solver: Trainer | str
@@ -107,12 +108,15 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
         before = self._members_before()
         prepared = self._prepare(X, y, sample_weight, reset=not before)
         rows, units = prepared.rows, prepared.units
-        sampler, solver, readout = self._parts(rows.total_weight)
         polish = resolve_polish(self.polish)
         seed = self._seed()
         # Members of the fit before must not have seen the rows held out now.
         self._hold_out_seed = self._hold_out_seed if before else seed
         held_out = hold_out(prepared, self.validation, X, y, groups, self._hold_out_seed)
+        begun = time.monotonic()
+        sampler, solver, readout = self._parts(self._width(held_out, seed))
+        spent = time.monotonic() - begun
+        limit = None if self.time_limit is None else max(self.time_limit - spent, 0.0)
         n_levels = len(sampler.widths(rows.total_weight, rows.n_features)) + 1
         reporter = Reporter(self, n_levels + 1, self.verbose)
         life = train_life(
@@ -120,7 +124,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
             sampler,
             solver,
             readout,
-            Run(seed + len(before), self.n_jobs, self.time_limit, reporter),
+            Run(seed + len(before), self.n_jobs, limit, reporter),
             held_out,
             _rescaled(before, units),
             polish,
@@ -134,11 +138,18 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
         self.n_iter_ = int(max(self.record_["iterations"], default=0))
         reporter.finish()
 
-    def _parts(self, total_weight: float) -> tuple[Sampler, Trainer, Readout]:
-        n_neurons = int(np.clip(total_weight // _ROWS_A_NEURON, _NARROW, self._widest_member))
+    def _parts(self, n_neurons: int) -> tuple[Sampler, Trainer, Readout]:
         return resolve_parts(
             self.sampler, self.solver, self.readout, ridge=self._ridge, n_neurons=n_neurons
         )
+
+    def _width(self, held_out: HeldOut | None, seed: int) -> int:
+        """K_J of members whose solver is given by name."""
+        if len(self._widths) == 1 or held_out is None or not isinstance(self.solver, str):
+            return self._widths[0]
+        _, solver, _ = self._parts(self._widths[0])
+        limit = None if self.time_limit is None else _CHOOSING * self.time_limit
+        return choose_width(held_out, solver, self._widths, Run(seed, time_limit=limit))
 
     def _members_before(self) -> tuple[Member, ...]:
         return self.members_ if self.warm_start and hasattr(self, "members_") else ()
@@ -160,7 +171,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
         self._validate_params()
         with unchanged_on_failure(self), one_blas_thread():
             prepared = self._prepare(X, y, sample_weight, reset=False)
-            _, _, readout = self._parts(prepared.rows.total_weight)
+            _, _, readout = self._parts(self._widths[0])
             network = combine(
                 prepared.problem,
                 self._members_to_refit(readout, prepared.units),
@@ -289,7 +300,7 @@ read-out, default="ridge"
     """
 
     _ridge: ClassVar[float] = 1e-5
-    _widest_member: ClassVar[int] = _NARROW
+    _widths: ClassVar[tuple[int, ...]] = (10,)
 
     def __init__(
         self,
@@ -331,7 +342,8 @@ class LIFEClassifier(NetworkClassifier, _LIFEEstimator):
         Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`.
     solver : {"lla", "adam"} or solver, default="lla"
         Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each member (with more than
-        two classes, for each class). By name, one for every 20 rows, at least 10 and at most 40.
+        two classes, for each class). By name 10, 20 or 40, whichever does best on the held-out
+        rows for a single network (10 without any).
     readout : {"ridge", "linear", "elastic-net", "lasso", "selection", "mixing", "average"} or \
 read-out, default="ridge"
         Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
@@ -382,8 +394,8 @@ read-out, default="ridge"
         "class_weight": NetworkClassifier._class_weight_constraint,
     }
     _ridge: ClassVar[float] = 1e-4
-    # Wider than in regression: a member must tell classes apart on its subset by itself.
-    _widest_member: ClassVar[int] = 40
+    # Members that are too narrow to tell the classes apart do not make up for it together.
+    _widths: ClassVar[tuple[int, ...]] = (10, 20, 40)
 
     def __init__(
         self,

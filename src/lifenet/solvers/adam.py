@@ -22,7 +22,7 @@ from lifenet._settings import Settings
 from lifenet.blocks import ArrayRows
 from lifenet.kernels.lstsq import solve_positive
 from lifenet.solvers.base import Iteration, Outcome, Problem, Status
-from lifenet.solvers.stack import Data, Stack, mean_losses, stack_gradient
+from lifenet.solvers.stack import Data, Dropout, Stack, mean_losses, stack_gradient
 from lifenet.solvers.starts import random_hinges
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ _LEAST_HELD_OUT = 20
 # Members that have stopped are carried along until this share of the members in work has.
 _STOPPED_SHARE = 0.2
 _MOMENTUM, _SQUARES, _EPSILON = 0.9, 0.999, 1e-8
+# Seeds are drawn from for the order of the rows, and for the neurons left out.
+_ORDER, _DROPOUT = 0, 1
 
 
 @dataclass
@@ -198,6 +200,7 @@ class Adam(Settings):
         100 where all rows are one batch
     schedule : "cosine" lowers the learning rate to zero over all epochs; "constant" keeps it
     weight_decay : share of weights and betas, times the learning rate, that a step takes away
+    dropout : share of the neurons left out at each row of a batch, at random
     early_stopping : hold out rows, keep each member's best epoch on them, and end a member that
         makes no progress; below 1,000 rows nothing is held out and all epochs are run. Off by
         default: with the few epochs of the cosine schedule the rows are worth more in training
@@ -212,6 +215,7 @@ class Adam(Settings):
     max_epochs: int | None = None
     schedule: str = "cosine"
     weight_decay: float = 0.01
+    dropout: float = 0.0
     early_stopping: bool = False
     patience: int = 15
     validation_fraction: float = 0.1
@@ -224,6 +228,7 @@ class Adam(Settings):
         "max_epochs": [None, Interval(Integral, 1, None, closed="left")],
         "schedule": [StrOptions({"constant", "cosine"})],
         "weight_decay": [Interval(Real, 0, None, closed="left")],
+        "dropout": [Interval(Real, 0, 1, closed="left")],
         "early_stopping": ["boolean"],
         "patience": [Interval(Integral, 1, None, closed="left")],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
@@ -295,14 +300,20 @@ class Adam(Settings):
         data = Data.of(X, target, weight, np.float64 if small else np.float32)
         plan = self._plan(rows, small, seeds[0])
         start = _start_stack(self.n_neurons, data, loss, seeds)
-        run = _Run(self, data, loss, plan, deadline, begun, monitor)
+        run = _Run(self, data, loss, plan, deadline, begun, monitor, self._dropout(seeds))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             watch = run.train(start)
             losses = mean_losses(watch.best, data, rows, loss)
         return tuple(_outcome(watch, member, losses[member]) for member in range(len(seeds)))
 
+    def _dropout(self, seeds: Sequence[np.random.SeedSequence]) -> Dropout | None:
+        if not self.dropout:
+            return None
+        generators = tuple(np.random.default_rng(_seed_of(seed, _DROPOUT)) for seed in seeds)
+        return Dropout(self.dropout, generators)
+
     def _plan(self, rows: Integers, small: bool, seed: np.random.SeedSequence) -> _Plan:
-        generator = np.random.default_rng(_order_seed(seed))
+        generator = np.random.default_rng(_seed_of(seed, _ORDER))
         training, held_out = rows, rows[:0]
         if self.early_stopping and not small:
             taken = np.zeros(len(rows), bool)
@@ -333,9 +344,9 @@ def _epochs(n_batches: int) -> int:
     return int(np.clip(_STEPS // n_batches, *_EPOCHS))
 
 
-def _order_seed(seed: np.random.SeedSequence) -> np.random.SeedSequence:
-    """A seed of its own for the order of the rows, made without changing the one given."""
-    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0))
+def _seed_of(seed: np.random.SeedSequence, purpose: int) -> np.random.SeedSequence:
+    """A seed of its own for a purpose, made without changing the one given."""
+    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, purpose))
 
 
 @dataclass(frozen=True)
@@ -349,16 +360,18 @@ class _Run:
     deadline: float | None
     begun: float
     monitor: EpochMonitor | None
+    dropout: Dropout | None = None
 
     def train(self, start: Stack) -> _Watch:
         """All epochs, until the last member has stopped or the time is over."""
         watch, descent = _Watch.of(start), _Descent.of(start)
         data, members, stoppable = self.data, np.arange(start.n_members), self._stoppable()
+        dropout = self.dropout
         # A member all of whose rows are held out has no gradient: it stays at its start.
         total = np.maximum(data.total_weight(self.plan.training), np.finfo(np.float32).tiny)
         self._record(watch, members, 0, mean_losses(start, data, self.plan.training, self.loss))
         for epoch in range(1, self.plan.n_epochs + 1):
-            losses = self._epoch(data, descent, total[members])
+            losses = self._epoch(data, descent, total[members], dropout)
             self._record(watch, members, epoch, losses)
             watched = self._watched(data, descent.stack, stoppable[members])
             watch.note(members, descent.stack, watched, self.settings.tol)
@@ -368,10 +381,13 @@ class _Run:
                 break
             if len(running) <= (1.0 - _STOPPED_SHARE) * len(members):
                 data, descent, members = data.take(running), descent.take(running), members[running]
+                dropout = None if dropout is None else dropout.take(running)
         watch.stop(Status.TIME_LIMIT if self._late() else self._ended())
         return watch
 
-    def _epoch(self, data: Data, descent: _Descent, total: Floats) -> Floats:
+    def _epoch(
+        self, data: Data, descent: _Descent, total: Floats, dropout: Dropout | None
+    ) -> Floats:
         """Step through all batches; the members' mean losses as they were met on the way.
 
         Parameters
@@ -387,7 +403,7 @@ class _Run:
             read = place % every == 0
             scale = (len(plan.training) / (len(index) * total)).astype(batch.inputs.dtype)
             gradient, losses = stack_gradient(
-                descent.stack, batch, scale, self.loss, read_loss=read
+                descent.stack, batch, scale, self.loss, read_loss=read, dropout=dropout
             )
             descent.step(gradient, settings.rate(descent.steps / n_steps), settings.weight_decay)
             sums += losses

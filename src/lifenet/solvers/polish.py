@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats
     from lifenet.blocks import Block
 
-__all__ = ["Polish", "Polished", "Wide", "value_and_gradient"]
+__all__ = ["Polish", "Polished", "Wide", "mean_loss", "value_and_gradient"]
 
 # Rows of a block: hidden layers of this many rows stay in the cache.
 _BLOCK_CELLS = 1 << 18
@@ -197,7 +197,7 @@ class _Watch:
         seen, value = self.newest
         self.objectives.append(value if seen == flat.tobytes() else self.objective(flat)[0])
         if self.judge is not None:
-            self.judged.append(_mean_loss(self.judge, self.start.like(flat)))
+            self.judged.append(mean_loss(self.judge, self.start.like(flat)))
         scores = self.judged or self.objectives
         if len(scores) == 1 or scores[-1] < scores[self.best]:
             self.best, self.best_flat = len(scores) - 1, flat.copy()
@@ -264,7 +264,8 @@ def value_and_gradient(problem: Problem, wide: Wide, decay: float) -> tuple[floa
     return value / n + penalty, gradient.flat
 
 
-def _mean_loss(problem: Problem, wide: Wide) -> float:
+def mean_loss(problem: Problem, wide: Wide) -> float:
+    """Weighted mean loss of the rows."""
     loss, rows = problem.loss, problem.rows
 
     def sums(block: Block) -> tuple[float]:

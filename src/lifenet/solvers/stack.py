@@ -12,7 +12,7 @@ product of the masked derivatives with the rows serves both.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats, Integers
     from lifenet.losses import Loss
 
-__all__ = ["Batch", "Data", "Stack", "mean_losses", "stack_gradient"]
+__all__ = ["Batch", "Data", "Dropout", "Stack", "mean_losses", "stack_gradient"]
 
 # Preactivations worked on at once. More leave the cache, and every pass takes three times as long.
 _AT_ONCE = 1 << 18
@@ -172,8 +172,37 @@ class Data:
         return np.asarray(np.sum(sums, axis=0))
 
 
+@dataclass(frozen=True)
+class Dropout:
+    """Neurons left out at random, anew for every row; the others count for more.
+
+    Attributes
+    ----------
+    rate : share left out
+    generators : one for each member, so that a member is the same whoever it is trained with
+    """
+
+    rate: float
+    generators: tuple[np.random.Generator, ...]
+
+    def factors(self, members: slice, shape: tuple[int, int], dtype: np.dtype[Any]) -> Floats:
+        """Zero or 1 / (1 - rate) for each member, neuron and row."""
+        drawn = np.stack([one.random(shape, dtype=np.float32) for one in self.generators[members]])
+        return np.asarray((drawn >= self.rate) / (1.0 - self.rate), dtype=dtype)
+
+    def take(self, members: Integers) -> Dropout:
+        """For some of the members."""
+        return Dropout(self.rate, tuple(self.generators[member] for member in members))
+
+
 def stack_gradient(
-    stack: Stack, batch: Batch, scale: Floats, loss: Loss, *, read_loss: bool = True
+    stack: Stack,
+    batch: Batch,
+    scale: Floats,
+    loss: Loss,
+    *,
+    read_loss: bool = True,
+    dropout: Dropout | None = None,
 ) -> tuple[Stack, Floats]:
     """Gradient of each member's weighted loss on a batch, and that loss.
 
@@ -181,6 +210,7 @@ def stack_gradient(
     ----------
     scale : (n_members,), factors on the sums over the rows of weight times loss
     read_loss : whether the values are wanted; without, they are zero
+    dropout : neurons left out, of gradient and loss alike
 
     Returns
     -------
@@ -189,7 +219,7 @@ def stack_gradient(
     """
     gradient, losses = stack.zeros(), np.zeros(stack.n_members)
     for members in _groups(stack, len(batch.inputs)):
-        active, score = _forward(stack, members, batch.inputs)
+        active, score = _forward(stack, members, batch.inputs, dropout)
         target = batch.target_of(members)
         weight = batch.weight[members] * scale[members, None]
         derivative = weight * loss.gradient(target, score)
@@ -205,12 +235,14 @@ def stack_gradient(
     return gradient, losses
 
 
-def _forward(stack: Stack, members: slice, inputs: Floats) -> tuple[Floats, Floats]:
-    """Which neurons are active, as zeros and ones, and the scores.
+def _forward(
+    stack: Stack, members: slice, inputs: Floats, dropout: Dropout | None = None
+) -> tuple[Floats, Floats]:
+    """Which neurons are active, and the scores.
 
     Returns
     -------
-    active : (n_members, n_neurons, n_rows)
+    active : (n_members, n_neurons, n_rows), zeros and ones, those times factors of the dropout
     score : (n_members, n_rows)
     """
     theta = stack.theta[members]
@@ -218,8 +250,10 @@ def _forward(stack: Stack, members: slice, inputs: Floats) -> tuple[Floats, Floa
     # Numbers instead of truth values: two plain products are faster than maximum and where.
     active = np.empty_like(hidden)
     np.greater(hidden, 0.0, out=active, casting="unsafe")
-    hidden *= active
     shape = (len(theta), stack.n_neurons, len(inputs))
+    if dropout is not None:
+        active *= dropout.factors(members, shape[1:], active.dtype).reshape(active.shape)
+    hidden *= active
     score = np.matmul(stack.beta[members, None, :], hidden.reshape(shape))[:, 0]
     return active.reshape(shape), score + stack.intercept[members, None]
 
