@@ -35,6 +35,7 @@ class _AdamEstimator(SingleEstimator):
     max_epochs: int | None
     schedule: Literal["cosine", "constant"]
     weight_decay: float
+    dropout: float
     early_stopping: bool
     patience: int
     validation_fraction: float
@@ -67,6 +68,8 @@ class AdamRegressor(NetworkRegressor, _AdamEstimator):
         Whether the learning rate falls to zero over all epochs.
     weight_decay : float, default=0.01
         Share of weights and coefficients, times the learning rate, that a step takes away.
+    dropout : float, default=0.0
+        Share of the neurons left out at each row of a batch, at random.
     early_stopping : bool, default=False
         Whether to hold out rows and keep the best epoch on them. Below 1,000 rows nothing is held
         out, so that weights equal repeated rows there.
@@ -115,6 +118,7 @@ class AdamRegressor(NetworkRegressor, _AdamEstimator):
         max_epochs: int | None = None,
         schedule: Literal["cosine", "constant"] = "cosine",
         weight_decay: float = 0.01,
+        dropout: float = 0.0,
         early_stopping: bool = False,
         patience: int = 15,
         validation_fraction: float = 0.1,
@@ -129,6 +133,7 @@ class AdamRegressor(NetworkRegressor, _AdamEstimator):
         self.max_epochs = max_epochs
         self.schedule = schedule
         self.weight_decay = weight_decay
+        self.dropout = dropout
         self.early_stopping = early_stopping
         self.patience = patience
         self.validation_fraction = validation_fraction
@@ -160,6 +165,8 @@ class AdamClassifier(NetworkClassifier, _AdamEstimator):
         Whether the learning rate falls to zero over all epochs.
     weight_decay : float, default=0.01
         Share of weights and coefficients, times the learning rate, that a step takes away.
+    dropout : float, default=0.0
+        Share of the neurons left out at each row of a batch, at random.
     early_stopping : bool, default=False
         Whether to hold out rows and keep the best epoch on them. Below 1,000 rows nothing is held
         out, so that weights equal repeated rows there.
@@ -218,6 +225,7 @@ class AdamClassifier(NetworkClassifier, _AdamEstimator):
         max_epochs: int | None = None,
         schedule: Literal["cosine", "constant"] = "cosine",
         weight_decay: float = 0.01,
+        dropout: float = 0.0,
         early_stopping: bool = False,
         patience: int = 15,
         validation_fraction: float = 0.1,
@@ -233,6 +241,7 @@ class AdamClassifier(NetworkClassifier, _AdamEstimator):
         self.max_epochs = max_epochs
         self.schedule = schedule
         self.weight_decay = weight_decay
+        self.dropout = dropout
         self.early_stopping = early_stopping
         self.patience = patience
         self.validation_fraction = validation_fraction
