@@ -107,7 +107,7 @@ def test_the_start_of_life_is_its_default(n_samples):
     space = life_space()
     parts = space.suggest(Ends(False, **space.start(n_samples, 5)), n_samples, 5)
     model = LIFERegressor()
-    default = resolve_parts(model.sampler, model.solver, model.readout, model._ridge)
+    default = resolve_parts(model.sampler, model.solver, model.readout, ridge=model._ridge)
     for said, meant in zip(parts.values(), default, strict=True):
         assert type(said) is type(meant)
         same = said.get_params()
