@@ -20,6 +20,7 @@ from lifenet.plots.decomposition import (
     StackingLineDisplay,
 )
 from lifenet.plots.effects import EffectsDisplay, PairEffectDisplay
+from lifenet.plots.frontier import FrontierDisplay
 from lifenet.plots.hierarchy import Edge, HierarchyDisplay, edges_of
 from lifenet.plots.interactions import InteractionDisplay
 from lifenet.plots.merging import MergedRegionsDisplay
@@ -39,6 +40,7 @@ __all__ = [
     "Edge",
     "EffectsDisplay",
     "FeatureImportanceDisplay",
+    "FrontierDisplay",
     "HierarchyDisplay",
     "InteractionDisplay",
     "LocalCoefficientsDisplay",

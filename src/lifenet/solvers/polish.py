@@ -19,14 +19,15 @@ from scipy import optimize
 from sklearn.utils._param_validation import Interval
 
 from lifenet._settings import Settings
+from lifenet.blocks import HeldRows
 from lifenet.network import ReluNetwork
 from lifenet.solvers.base import Problem, Status
 
 if TYPE_CHECKING:
     from lifenet._typing import Floats
-    from lifenet.blocks import Block
+    from lifenet.blocks import Block, Rows
 
-__all__ = ["Polish", "Polished", "Wide", "mean_loss", "value_and_gradient"]
+__all__ = ["Polish", "Polished", "Wide", "mean_loss", "value_and_gradient", "working_type"]
 
 # Rows of a block: hidden layers of this many rows stay in the cache.
 _BLOCK_CELLS = 1 << 18
@@ -232,7 +233,7 @@ def value_and_gradient(problem: Problem, wide: Wide, decay: float) -> tuple[floa
     One pass over the rows; the hidden layer is held for one block of them at a time.
     """
     loss, rows = problem.loss, problem.rows
-    kind = np.float32 if rows.n_rows > _SINGLE_ROWS else np.float64
+    kind = working_type(rows)
     theta: Floats = wide.theta.astype(kind)
     beta: Floats = wide.beta.astype(kind)
 
@@ -262,6 +263,12 @@ def value_and_gradient(problem: Problem, wide: Wide, decay: float) -> tuple[floa
     to_theta[:, :-1] += decay * weights
     gradient = Wide(to_theta, to_beta / n + decay * wide.beta, to_intercept / n)
     return value / n + penalty, gradient.flat
+
+
+def working_type(rows: Rows) -> type[np.float32 | np.float64]:
+    """What sums over rows are formed in: single precision for many, and for rows held in it."""
+    held_single = isinstance(rows, HeldRows) and rows.inputs.dtype == np.float32
+    return np.float32 if held_single or rows.n_rows > _SINGLE_ROWS else np.float64
 
 
 def mean_loss(problem: Problem, wide: Wide) -> float:
