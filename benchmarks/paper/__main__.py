@@ -14,13 +14,11 @@ import time
 from pathlib import Path
 
 from benchmarks.bars import RESULTS, Bars
-from benchmarks.paper import records
+from benchmarks.paper import options, records
 from benchmarks.paper.experiments import TABLES
-from benchmarks.paper.runner import PACKAGES, Run, missing, plan, run_missing
+from benchmarks.paper.runner import PACKAGES, missing, plan, run_missing
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRATCH = ROOT / "benchmarks" / "scratch" / "paper"
-BUDGET = 30.0
 
 
 def main() -> None:
@@ -31,7 +29,7 @@ def main() -> None:
         sys.exit(smoke.run(args.jobs))
     _check_names(args)
     everything = not (args.table or args.figure or args.data or args.model)
-    run = _settings(args)
+    run = options.settings(args, records.FILE)
     jobs = plan(args.table or ([] if args.figure else TABLES), args.data, args.model, args.seeds)
     if not args.kept:
         run_missing(jobs, run)
@@ -50,21 +48,8 @@ def _arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--table", nargs="+", default=[], metavar="NAME", help=f"only these: {', '.join(TABLES)}")
     add("--figure", nargs="+", default=[], metavar="NAME", help="only these figures")
-    add("--data", nargs="+", default=[], metavar="NAME", help="only these sets; renders nothing")
-    add("--model", nargs="+", default=[], metavar="NAME", help="only these models; renders nothing")
     add("--smoke", action="store_true", help="every part on tiny data, in a temporary folder")
-    add("--kept", action="store_true", help="run nothing: render what is kept")
-    add("--retry", action="store_true", help="run again what failed")
-    add("--jobs", type=int, default=1, help="processes at a time, each with one thread")
-    add("--budget", type=float, help=f"seconds of each tuning that is missing; {BUDGET:g}")
-    add("--trials", type=int, help="trials of each tuning; without --budget, instead of seconds")
-    add("--rows", type=int, help="at most so many rows of each set; needs --folder")
-    add("--seeds", type=int, help="at most so many replications")
-    add("--folder", type=Path, help="for all results, instead of benchmarks/results and docs")
-    args = parser.parse_args()
-    if args.rows is not None and args.folder is None:
-        parser.error("--rows needs --folder: figures of fewer rows are not those of the tables")
-    return args
+    return options.parse(parser)
 
 
 def _check_names(args: argparse.Namespace) -> None:
@@ -79,23 +64,7 @@ def _check_names(args: argparse.Namespace) -> None:
         from benchmarks.paper import figures
 
         allowed["figure"] = list(figures.NAMES)
-    for what, names in allowed.items():
-        unknown = [name for name in getattr(args, what) if name not in names]
-        if unknown:
-            sys.exit(f"--{what}: {', '.join(unknown)} unknown; there are {', '.join(names)}")
-
-
-def _settings(args: argparse.Namespace) -> Run:
-    folder = args.folder or RESULTS
-    return Run(
-        path=folder / records.FILE,
-        scratch=SCRATCH if args.folder is None else folder / "scratch",
-        budget=BUDGET if args.budget is None and args.trials is None else args.budget,
-        max_trials=args.trials,
-        max_rows=args.rows,
-        n_jobs=args.jobs,
-        retry=args.retry,
-    )
+    options.refuse_unknown(args, allowed)
 
 
 def _draw(args: argparse.Namespace, everything: bool) -> None:

@@ -162,8 +162,8 @@ def standings(summaries: Mapping[Place, Summary]) -> list[Standing]:
         Standing(
             model,
             tuple(places[model][rank] for rank in range(len(TUNED))),
-            {group: _geometric(ours[model][group]) for group in GROUPS},
-            {group: _geometric(theirs[model][group]) for group in GROUPS},
+            {group: geometric(ours[model][group]) for group in GROUPS},
+            {group: geometric(theirs[model][group]) for group in GROUPS},
         )
         for model in TUNED
     ]
@@ -189,7 +189,8 @@ def _paper_ratio(table: str, data: Data, model: str) -> float:
     return printed(table, data, error, model).mean / printed(table, data, error, PEER).mean
 
 
-def _geometric(ratios: list[float]) -> float:
+def geometric(ratios: Iterable[float]) -> float:
+    """Geometric mean of those that are known; NaN of none."""
     known = [ratio for ratio in ratios if not np.isnan(ratio)]
     return float(np.exp(np.mean(np.log(known)))) if known else np.nan
 
@@ -205,18 +206,22 @@ def add_bars(bars: Bars, records: Iterable[Record], folder: Path = RESULTS) -> N
     """
     records = list(records)
     summaries = summarise(records)
-    for table in TABLES.values():
+    cell_bars(bars, summaries, TABLES)
+    _seed_bars(bars, summaries)
+    protocol_bars(bars, records, TABLES)
+    _paper_bars(bars, summaries)
+    _claim_bars(bars, claims.examine(records, folder / "paper-figures"))
+
+
+def cell_bars(bars: Bars, summaries: Mapping[Place, Summary], known: Mapping[str, Table]) -> None:
+    """How much was run of each table."""
+    for table in known.values():
         planned = cells(table)
         run = {(c.data, c.model): summaries.get((table.name, c.data, c.model)) for c in planned}
         n_run = sum(one.n for one in run.values() if one is not None)
         n_failed = sum(one.n_failed for one in run.values() if one is not None)
         what = f"{table.name}: cells run of those planned ({n_failed} failed)"
         bars.at_least(what, n_run, len(planned), "d")
-    _seed_bars(bars, summaries)
-    _tuning_bars(bars, records)
-    bars.at_most("sets and seeds whose models saw different splits", _mixed(records), 0, "d")
-    _paper_bars(bars, summaries)
-    _claim_bars(bars, claims.examine(records, folder / "paper-figures"))
 
 
 def _seed_bars(bars: Bars, summaries: Mapping[Place, Summary]) -> None:
@@ -240,11 +245,11 @@ def _rule(table: Table, data: Data) -> str:
     return "real sets of up to 20,000 rows" if data.n_rows <= 20_000 else "larger real sets"
 
 
-def _tuning_bars(bars: Bars, records: list[Record]) -> None:
-    """Each model on each set was tuned, with the same budget of seconds."""
+def protocol_bars(bars: Bars, records: list[Record], known: Mapping[str, Table]) -> None:
+    """Each model on each set was tuned, with the same budget of seconds, and saw the same rows."""
     planned = {
         (table.name, data.name, model)
-        for table in TABLES.values()
+        for table in known.values()
         for data in table.present
         for model in table.models_of(data)
         if needs_tuning(table, model)
@@ -261,7 +266,8 @@ def _tuning_bars(bars: Bars, records: list[Record]) -> None:
             f"share of a core that a tuning had: {min(shares):.2f} at least, "
             f"median {np.median(shares):.2f}"
         )
-    for model in TUNED:
+    models = dict.fromkeys(model for table in known.values() for model in table.models)
+    for model in models:
         some = [one for one in done if one["model"] == model]
         if some:
             seconds = [one["seconds"] for one in some]
@@ -270,6 +276,7 @@ def _tuning_bars(bars: Bars, records: list[Record]) -> None:
                 f"tuning of {model}: {len(some)} sets, {min(seconds):.0f} to {max(seconds):.0f} s, "
                 f"{min(trials)} to {max(trials)} trials (median {np.median(trials):.0f})"
             )
+    bars.at_most("sets and seeds whose models saw different splits", _mixed(records), 0, "d")
 
 
 def _mixed(records: list[Record]) -> int:

@@ -66,8 +66,10 @@ class Table:
     title : what it shows
     data : rows, those that can not be run included
     models : columns
-    tuned : whether models are tuned first, those that know the truth excepted
+    tuned : whether models are tuned first
     n_seeds : replications; None leaves it to the size of the data
+    most_seeds : replications of small data, where it is left to the size
+    as_given : models that are never tuned
     """
 
     name: str
@@ -76,6 +78,8 @@ class Table:
     models: tuple[str, ...]
     tuned: bool = True
     n_seeds: int | None = None
+    most_seeds: int = 10
+    as_given: tuple[str, ...] = (ORACLE, ATTAINABLE)
 
     @property
     def present(self) -> tuple[Data, ...]:
@@ -97,7 +101,8 @@ class Table:
         """Many replications where they are cheap."""
         if self.n_seeds is not None:
             return range(self.n_seeds)
-        return range(10 if data.n_rows <= 5_000 else 5 if data.n_rows <= 20_000 else 3)
+        by_size = 10 if data.n_rows <= 5_000 else 5 if data.n_rows <= 20_000 else 3
+        return range(min(by_size, self.most_seeds))
 
 
 @dataclass(frozen=True, order=True)
@@ -121,7 +126,7 @@ def cells(table: Table) -> list[Cell]:
 
 def needs_tuning(table: Table, model: str) -> bool:
     """Whether a model is tuned before it is fitted."""
-    return table.tuned and model not in (ORACLE, ATTAINABLE)
+    return table.tuned and model not in table.as_given
 
 
 def _simulations(name: str, task: str, predictors: str, title: str) -> Table:

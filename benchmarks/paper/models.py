@@ -55,10 +55,12 @@ class Model:
     ----------
     build : (task, seed) -> unfitted estimator
     space : task -> what is tuned; None where nothing is
+    limited : whether a model with a `time_limit` gets one from the budget of a tuning
     """
 
     build: Callable[[str, int], Any]
     space: Callable[[str], Space] | None = None
+    limited: bool = True
 
 
 def _life(solver: str) -> Callable[[str, int], Any]:
@@ -84,20 +86,24 @@ def _xgboost(task: str, seed: int) -> Any:
     return kind(n_jobs=1, random_state=seed)
 
 
-def _ffnn(task: str, seed: int) -> Any:
-    """Columns are standardised, and so is the response."""
-    if task != REGRESSION:
-        return make_pipeline(StandardScaler(), MLPClassifier(random_state=seed, **_FFNN))
-    pipeline = make_pipeline(StandardScaler(), MLPRegressor(random_state=seed, **_FFNN))
-    return TransformedTargetRegressor(pipeline, transformer=StandardScaler())
+def perceptron(space: Space, **settings: Any) -> Model:
+    """scikit-learn's MLP on standardised columns, and a standardised response."""
+
+    def build(task: str, seed: int) -> Any:
+        if task != REGRESSION:
+            return make_pipeline(StandardScaler(), MLPClassifier(random_state=seed, **settings))
+        pipeline = make_pipeline(StandardScaler(), MLPRegressor(random_state=seed, **settings))
+        return TransformedTargetRegressor(pipeline, transformer=StandardScaler())
+
+    def of_step(task: str) -> Space:
+        step = "regressor__mlpregressor" if task == REGRESSION else "mlpclassifier"
+        return space.prefixed(step)
+
+    return Model(build, of_step)
 
 
-def _ffnn_space(task: str) -> Space:
-    step = "regressor__mlpregressor" if task == REGRESSION else "mlpclassifier"
-    return mlp_space().prefixed(step)
-
-
-def _same(space: Space) -> Callable[[str], Space]:
+def same(space: Space) -> Callable[[str], Space]:
+    """A space that does not depend on the task."""
     return lambda task: space
 
 
@@ -119,14 +125,14 @@ def _single(task: str, seed: int) -> Any:
 
 #: Every model that is fitted, by its name in the tables.
 MODELS: dict[str, Model] = {
-    "LIFE(LLA)": Model(_life("lla"), _same(life_space("lla"))),
-    "LLA": Model(_of(LLARegressor, LLAClassifier), _same(lla_space())),
-    "LIFE(Adam)": Model(_life("adam"), _same(life_space("adam"))),
-    "Adam": Model(_of(AdamRegressor, AdamClassifier), _same(adam_space())),
-    "FFNN": Model(_ffnn, _ffnn_space),
-    "XGBoost": Model(_xgboost, _same(xgboost_space())),
+    "LIFE(LLA)": Model(_life("lla"), same(life_space("lla"))),
+    "LLA": Model(_of(LLARegressor, LLAClassifier), same(lla_space())),
+    "LIFE(Adam)": Model(_life("adam"), same(life_space("adam"))),
+    "Adam": Model(_of(AdamRegressor, AdamClassifier), same(adam_space())),
+    "FFNN": perceptron(mlp_space(), **_FFNN),
+    "XGBoost": Model(_xgboost, same(xgboost_space())),
     "RandomForest": Model(
-        _of(RandomForestRegressor, RandomForestClassifier, n_jobs=1), _same(random_forest_space())
+        _of(RandomForestRegressor, RandomForestClassifier, n_jobs=1), same(random_forest_space())
     ),
     **{name: Model(_scheme(name)) for name in SCHEMES},
     SINGLE: Model(_single),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.paper.analysis import Contest
+    from benchmarks.paper.experiments import Table
     from benchmarks.paper.records import Record
     from benchmarks.paper.summary import Place, Summary
 
@@ -97,7 +98,7 @@ def document(
     parts = [
         "# Results",
         f"Every table and figure of the paper's experiments, run again with this package: "
-        f"{_progress(records)} This page is written by `scripts/bench paper`.",
+        f"{progress(records, TABLES)} This page is written by `scripts/bench paper`.",
         "## What was done",
         PROTOCOL,
         "## Where LIFE wins and loses",
@@ -120,8 +121,9 @@ def document(
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
-def _progress(records: list[Record]) -> str:
-    planned = {cell for table in TABLES.values() for cell in cells(table)}
+def progress(records: list[Record], known: Mapping[str, Table]) -> str:
+    """How much is run of some tables, and when it was."""
+    planned = {cell for table in known.values() for cell in cells(table)}
     fits = [one for one in records if one["kind"] == FIT and _cell(one) in planned]
     n_failed = sum("failed" in one for one in fits)
     dates = sorted(one["date"][:10] for one in fits if "date" in one)

@@ -1,4 +1,4 @@
-"""Run what is missing of the tables: each tuning and each fit in a process of its own.
+"""Run what is missing of some tables: each tuning and each fit in a process of its own.
 
 The parent decides and writes; children compute and die with it. A kill at any moment loses at most
 the fit that was running, and of a tuning the trial that was running: the records are in one file,
@@ -9,6 +9,7 @@ fits that are recorded are never run again: remove their lines to measure anew.
 from __future__ import annotations
 
 import datetime
+import importlib
 import importlib.metadata
 import os
 import platform
@@ -22,11 +23,11 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.paper import records
-from benchmarks.paper.experiments import TABLES, Cell, needs_tuning
+from benchmarks.paper.experiments import ATTAINABLE, ORACLE, TABLES, Data, Table, needs_tuning
 from benchmarks.paper.records import FIT, TUNING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
     from multiprocessing.connection import Connection
     from pathlib import Path
 
@@ -43,27 +44,33 @@ class Job:
     """What one process computes: a tuning, a fit, or all models of one replication of images."""
 
     kind: str
-    table: str
-    data: str
+    table: Table
+    data: Data
     model: str
     seed: int | None = None
+
+    @property
+    def about(self) -> dict[str, str]:
+        """How its records begin."""
+        place = {"table": self.table.name, "data": self.data.name, "model": self.model}
+        return {"kind": self.kind, **place}
 
     def gives(self) -> list[Key]:
         """What it records."""
         if self.kind == REPLICATE:
-            models = TABLES[self.table].models
-            return [(FIT, self.table, self.data, model, self.seed) for model in models]
-        return [(self.kind, self.table, self.data, self.model, self.seed)]
+            place = (self.table.name, self.data.name)
+            return [(FIT, *place, model, self.seed) for model in self.table.models]
+        return [(self.kind, self.table.name, self.data.name, self.model, self.seed)]
 
     def needs(self) -> Key | None:
         """The tuning that has to be recorded first."""
-        if self.kind != FIT or not needs_tuning(TABLES[self.table], self.model):
+        if self.kind != FIT or not needs_tuning(self.table, self.model):
             return None
-        return (TUNING, self.table, self.data, self.model, None)
+        return (TUNING, self.table.name, self.data.name, self.model, None)
 
     def __str__(self) -> str:
         seed = "" if self.seed is None else f" seed {self.seed}"
-        return " ".join(f"{self.kind} {self.table} {self.data} {self.model}{seed}".split())
+        return " ".join(f"{' '.join(self.about.values())}{seed}".split())
 
 
 @dataclass(frozen=True)
@@ -75,9 +82,10 @@ class Run:
     path : file of the records
     scratch : folder of the journals
     budget, max_trials, max_rows : as `benchmarks.paper.work.Effort` has them
-    n_seeds : at most so many replications; None is as many as the tables say
     n_jobs : processes at a time
     retry : whether what failed before is run again
+    models : module whose `MODELS` makes the estimators, by their names in the tables
+    packages : whose versions are recorded
     """
 
     path: Path
@@ -85,9 +93,10 @@ class Run:
     budget: float | None = 30.0
     max_trials: int | None = None
     max_rows: int | None = None
-    n_seeds: int | None = None
     n_jobs: int = 1
     retry: bool = False
+    models: str = "benchmarks.paper.models"
+    packages: tuple[str, ...] = PACKAGES
 
 
 def plan(
@@ -95,11 +104,12 @@ def plan(
     data: Collection[str] = (),
     models: Collection[str] = (),
     n_seeds: int | None = None,
+    known: Mapping[str, Table] = TABLES,
 ) -> list[Job]:
-    """All jobs of some tables, small data first, those of one data set together."""
+    """All jobs of some of the tables known, small data first, those of one data set together."""
     chosen = [
         (table, one)
-        for table in (TABLES[name] for name in tables)
+        for table in (known[name] for name in tables)
         for one in table.present
         if not data or one.name in data
     ]
@@ -107,14 +117,14 @@ def plan(
     for table, one in sorted(chosen, key=lambda pair: pair[1].n_rows):
         seeds = list(table.seeds_of(one))[:n_seeds]
         if table.name == IMAGES:
-            jobs += [Job(REPLICATE, table.name, one.name, "", seed) for seed in seeds]
+            jobs += [Job(REPLICATE, table, one, "", seed) for seed in seeds]
             continue
         for model in table.models_of(one):
             if models and model not in models:
                 continue
             if needs_tuning(table, model):
-                jobs.append(Job(TUNING, table.name, one.name, model))
-            jobs += [Job(FIT, table.name, one.name, model, seed) for seed in seeds]
+                jobs.append(Job(TUNING, table, one, model))
+            jobs += [Job(FIT, table, one, model, seed) for seed in seeds]
     return jobs
 
 
@@ -143,7 +153,7 @@ class _Pool:
         # Read by the libraries when the server of processes loads them.
         os.environ.update(dict.fromkeys(_THREADS, "1"))
         self.context = get_context("forkserver")
-        self.context.set_forkserver_preload(["benchmarks.paper.work"])
+        self.context.set_forkserver_preload(["benchmarks.paper.work", self.run.models])
         self.tunings = {
             records.key(one): one for one in records.read(self.run.path) if one["kind"] == TUNING
         }
@@ -199,7 +209,7 @@ class _Pool:
         self._record(job, rows, time.monotonic() - begun)
 
     def _record(self, job: Job, rows: list[Record], seconds: float) -> None:
-        stamp = {"versions": versions(), "date": _now()}
+        stamp = {"versions": versions(self.run.packages), "date": _now()}
         written = records.append(self.run.path, [{**stamp, **row, **stamp} for row in rows])
         self.done += written
         if job.kind == TUNING:
@@ -215,14 +225,14 @@ class _Pool:
 
 def journal(scratch: Path, job: Job) -> Path:
     """File that keeps the trials of a tuning."""
-    name = re.sub(r"[^A-Za-z0-9]+", "-", f"{job.table}-{job.data}-{job.model}").strip("-")
+    name = re.sub(r"[^A-Za-z0-9]+", "-", f"{job.table.name}-{job.data.name}-{job.model}").strip("-")
     return scratch / f"{name}.log"
 
 
-def versions() -> str:
+def versions(packages: Iterable[str] = PACKAGES) -> str:
     """Of Python and of what computes."""
     found = [f"Python {platform.python_version()}"]
-    for name in PACKAGES:
+    for name in packages:
         try:
             found.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
@@ -244,13 +254,15 @@ def _child(pipe: Connection, job: Job, run: Run, tuning: Record | None) -> None:
 def _compute(job: Job, run: Run, tuning: Record | None) -> list[Record]:
     from benchmarks.paper import work
 
+    if job.kind == REPLICATE:
+        assert job.seed is not None
+        return work.replicate(job.seed, small=run.max_rows is not None)
+    models = importlib.import_module(run.models).MODELS
     effort = work.Effort(run.budget, run.max_trials, run.max_rows)
     if job.kind == TUNING:
-        return work.tune(job.table, job.data, job.model, effort, journal(run.scratch, job))
-    assert job.seed is not None
-    if job.kind == REPLICATE:
-        return work.replicate(job.seed, small=run.max_rows is not None)
-    return work.fit(Cell(job.table, job.data, job.model, job.seed), effort, tuning)
+        return work.tune(job, models[job.model], effort, journal(run.scratch, job))
+    made = None if job.model in (ORACLE, ATTAINABLE) else models[job.model]
+    return work.fit(job, made, effort, tuning)
 
 
 def _die_with_parent() -> None:

@@ -43,6 +43,8 @@ class Summary:
     error : RMSE or log-loss
     second : R² or AUC
     seconds : wall time of the fit
+    cpu : seconds of computing of the fit, which other work on the machine does not lengthen
+    null : error of the model without predictors; NaN in records that are older than it
     neurons : median, NaN of a model that has none
     """
 
@@ -51,6 +53,8 @@ class Summary:
     error: Figure
     second: Figure
     seconds: Figure
+    cpu: Figure
+    null: Figure
     neurons: float
 
 
@@ -160,11 +164,12 @@ def figure(numbers: Iterable[float]) -> Figure:
 def _summary(fits: dict[int, Record], n_failed: int) -> Summary:
     ones = list(fits.values())
     neurons = [one["neurons"] for one in ones if one.get("neurons") is not None]
-    error, second, seconds = (
-        figure(one[field] for one in ones) for field in ("error", "second", "seconds")
+    figures = (
+        figure(one.get(field, np.nan) for one in ones)
+        for field in ("error", "second", "seconds", "cpu", "null")
     )
     width = float(np.median(neurons)) if neurons else np.nan
-    return Summary(len(ones), n_failed, error, second, seconds, width)
+    return Summary(len(ones), n_failed, *figures, width)
 
 
 def number(value: float) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from benchmarks.paper.summary import Figure, Metric, Place, Printed, Summary
 
 BOUNDS = (ORACLE, ATTAINABLE)
+#: Fields that are seconds.
+TIMES = ("seconds", "cpu")
 WORSE = "▼"
 LEGEND = (
     "In each cell our mean (standard deviation) over the seeds, and below it, small, the paper's. "
@@ -74,11 +76,12 @@ class Row:
         """Ours, and below it the paper's."""
         if model not in self.table.models_of(self.data):
             return ""
-        if model in BOUNDS and self.metric.field == "seconds":
+        if model in BOUNDS and self.metric.field in TIMES:
             return ""
-        return self._ours(model) + self._theirs(model)
+        return self.ours(model) + self._theirs(model)
 
-    def _ours(self, model: str) -> str:
+    def ours(self, model: str) -> str:
+        """Mean and deviation, the best of the row in bold; or why there is none."""
         one = self.summary(model)
         status = _status(self.data, one)
         if status or one is None:
@@ -175,13 +178,13 @@ def to_csv(table: Table, summaries: Mapping[Place, Summary]) -> str:
 def figure_text(figure: Figure, metric: Metric, mark: str = "") -> str:
     """`mean (sd)`, both with the mean's decimals; of seconds the mean alone."""
     mean = _mean_text(figure.mean, metric)
-    if metric.field == "seconds" or np.isnan(figure.sd):
+    if metric.field in TIMES or np.isnan(figure.sd):
         return f"{mark}{mean}{mark}"
     return f"{mark}{mean}{mark} ({figure.sd:.{len(mean.partition('.')[2])}f})"
 
 
 def _mean_text(mean: float, metric: Metric) -> str:
-    return seconds_text(mean) if metric.field == "seconds" else number(mean)
+    return seconds_text(mean) if metric.field in TIMES else number(mean)
 
 
 def _columns(table: Table) -> list[str]:

@@ -13,16 +13,18 @@ from optuna.trial import FixedTrial
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-from benchmarks.paper.experiments import ATTAINABLE, ORACLE, REGRESSION, TABLES, Cell
-from benchmarks.paper.models import MODELS, Model, readable
-from benchmarks.paper.records import FIT, TUNING
+from benchmarks.paper.experiments import ORACLE, REGRESSION
+from benchmarks.paper.models import readable
+from benchmarks.paper.records import FIT
 from benchmarks.paper.samples import TEST_SHARE, Sample, draw_sample
 from lifenet.tuning import search
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from benchmarks.paper.models import Model
     from benchmarks.paper.records import Record
+    from benchmarks.paper.runner import Job
 
 # Shares of the tuning's budget that a trial and a fit may take, of models that have a limit to set.
 # They are judged as they stand then; what takes a fifth for other reasons is thrown away.
@@ -46,22 +48,21 @@ class Effort:
     max_rows: int | None = None
 
 
-def tune(table: str, data: str, model: str, effort: Effort, journal: Path) -> list[Record]:
+def tune(job: Job, made: Model, effort: Effort, journal: Path) -> list[Record]:
     """Search a model's parameters on an inner split of the training part of seed 0."""
-    where = TABLES[table].find(data)
-    made = MODELS[model]
+    task = job.data.task
     assert made.space is not None
-    sample = draw_sample(where, 0, effort.max_rows)
-    kind = ShuffleSplit if where.task == REGRESSION else StratifiedShuffleSplit
+    sample = draw_sample(job.data, 0, effort.max_rows)
+    kind = ShuffleSplit if task == REGRESSION else StratifiedShuffleSplit
     _make_ready(journal)
     cpu = time.process_time()
     found = search(
-        _limit(made.build(where.task, 0), effort, LONGEST_TRIAL),
-        made.space(where.task),
+        _limit(made, made.build(task, 0), effort, LONGEST_TRIAL),
+        made.space(task),
         sample.X,
         sample.y,
         cv=kind(1, test_size=TEST_SHARE, random_state=0),
-        scoring=_SCORING[where.task],
+        scoring=_SCORING[task],
         budget_seconds=effort.budget,
         max_trials=effort.max_trials,
         journal=journal,
@@ -69,10 +70,7 @@ def tune(table: str, data: str, model: str, effort: Effort, journal: Path) -> li
     )
     best = found.trials[found.best_number]
     record = {
-        "kind": TUNING,
-        "table": table,
-        "data": data,
-        "model": model,
+        **job.about,
         "params": readable(dict(found.best_params)),
         "score": found.best_score,
         "trials": len(found.trials),
@@ -89,34 +87,35 @@ def tune(table: str, data: str, model: str, effort: Effort, journal: Path) -> li
     return [record]
 
 
-def fit(cell: Cell, effort: Effort, tuning: Record | None) -> list[Record]:
-    """Fit one cell with the parameters that its tuning found, and judge it on the test part."""
-    where = TABLES[cell.table].find(cell.data)
-    sample = draw_sample(where, cell.seed, effort.max_rows)
+def fit(job: Job, made: Model | None, effort: Effort, tuning: Record | None) -> list[Record]:
+    """Fit one cell with the parameters that its tuning found, and judge it on the test part.
+
+    Without a model to make, the cell is the truth of a simulation.
+    """
+    task = job.data.task
+    assert job.seed is not None
+    sample = draw_sample(job.data, job.seed, effort.max_rows)
     seconds = cpu = 0.0
     parameters: dict[str, Any] = {}
     neurons = None
-    if cell.model in (ORACLE, ATTAINABLE):
-        output = sample.oracle if cell.model == ORACLE else sample.attainable
+    if made is None:
+        output = sample.oracle if job.model == ORACLE else sample.attainable
     else:
-        made = MODELS[cell.model]
-        parameters = {} if tuning is None else chosen(made, where.task, tuning)
-        model = made.build(where.task, cell.seed).set_params(**parameters)
-        _limit(model, effort, LONGEST_FIT)
+        parameters = {} if tuning is None else chosen(made, task, tuning)
+        model = made.build(task, job.seed).set_params(**parameters)
+        _limit(made, model, effort, LONGEST_FIT)
         begun, cpu_before = time.perf_counter(), time.process_time()
         model.fit(sample.X, sample.y)
         seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu_before
         neurons = getattr(getattr(model, "network_", None), "n_neurons", None)
-        output = _output(model, sample.X_test, where.task)
-    error, second = judge(sample, output, where.task)
+        output = _output(model, sample.X_test, task)
+    error, second = judge(sample, output, task)
     record = {
-        "kind": FIT,
-        "table": cell.table,
-        "data": cell.data,
-        "model": cell.model,
-        "seed": cell.seed,
+        **job.about,
+        "seed": job.seed,
         "error": error,
         "second": second,
+        "null": null_error(sample, task),
         "seconds": round(seconds, 4),
         "cpu": round(cpu, 4),
         "memory_mb": _peak_memory(),
@@ -125,13 +124,14 @@ def fit(cell: Cell, effort: Effort, tuning: Record | None) -> list[Record]:
         "n_test": len(sample.y_test),
         "split": sample.split,
         "params": readable(parameters),
+        "as_given": not parameters,
     }
     return [record]
 
 
-def _limit(model: Any, effort: Effort, share: float) -> Any:
+def _limit(made: Model, model: Any, effort: Effort, share: float) -> Any:
     """A model that ends after that share of the budget, where it has a limit to set."""
-    if effort.budget is not None and "time_limit" in model.get_params():
+    if made.limited and effort.budget is not None and "time_limit" in model.get_params():
         model.set_params(time_limit=share * effort.budget)
     return model
 
@@ -161,6 +161,12 @@ def judge(sample: Sample, output: Any, task: str) -> tuple[float, float]:
     if not np.isfinite(figures).all():
         raise ValueError(f"The figures on the test part are {figures}.")
     return figures
+
+
+def null_error(sample: Sample, task: str) -> float:
+    """Error on the test part of the model without predictors: the training part's mean."""
+    share = np.full(len(sample.y_test), np.mean(sample.y))
+    return judge(sample, share, task)[0]
 
 
 def _output(model: Any, X: Any, task: str) -> Any:

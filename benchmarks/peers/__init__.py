@@ -1,0 +1,1 @@
+"""LIFE beside its peers: the same splits, the same budget, tuned and with default settings."""

@@ -1,0 +1,52 @@
+"""`scripts/bench peers`: LIFE beside its peers, run where missing, and rendered.
+
+Without a selection, all tables, then the page and the bars. Runs are kept and not repeated; a run
+that was killed goes on where it was. Work may be divided over several invocations at a time, as
+long as no two have a tuning in common: divide it by `--table`, `--data` or `--model`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from benchmarks.bars import RESULTS, Bars
+from benchmarks.paper import options, records
+from benchmarks.paper.runner import plan, run_missing
+from benchmarks.peers import goals, page
+from benchmarks.peers.experiments import DATA, FILE, TABLES
+from benchmarks.peers.models import MODELS, PACKAGES
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def main() -> None:
+    args = _arguments()
+    selected = args.table or args.data or args.model
+    run = options.settings(args, FILE, models="benchmarks.peers.models", packages=PACKAGES)
+    if not args.kept:
+        # One table after the other: what needs no tuning is known first.
+        for name in args.table or TABLES:
+            run_missing(plan([name], args.data, args.model, args.seeds, TABLES), run)
+    if selected:
+        return
+    known = records.read(run.path)
+    docs = ROOT / "docs" if args.folder is None else args.folder / "docs"
+    page.write(known, args.folder or RESULTS, docs / "peers.md")
+    bars = Bars("peers", PACKAGES)
+    goals.add_bars(bars, known)
+    bars.finish(write=args.folder is None)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/bench peers", description=__doc__)
+    parser.add_argument(
+        "--table", nargs="+", default=[], metavar="NAME", help=f"only these: {', '.join(TABLES)}"
+    )
+    args = options.parse(parser)
+    options.refuse_unknown(args, {"table": list(TABLES), "data": list(DATA), "model": list(MODELS)})
+    return args
+
+
+if __name__ == "__main__":
+    main()
