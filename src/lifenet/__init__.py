@@ -10,6 +10,7 @@
 
 from importlib.metadata import version
 
+from lifenet.blend import Blend
 from lifenet.coding import CodedNetwork, ColumnCoding
 from lifenet.encoding import QuantileCoding
 from lifenet.estimators import (
@@ -22,14 +23,17 @@ from lifenet.estimators import (
     SubsetStackingClassifier,
     SubsetStackingRegressor,
 )
+from lifenet.frontier import Frontier
 from lifenet.network import PiecewiseLinear, ReluNetwork
 from lifenet.readouts.averaging import Averaging
 from lifenet.readouts.elastic_net import ElasticNet
 from lifenet.readouts.mixing import Mixing
 from lifenet.readouts.ridge import Ridge
 from lifenet.readouts.selection import BaseLearnerSelection
+from lifenet.rules.descent import Descent
 from lifenet.sampling import Bootstrap, NeuronProjection, RandomProjection
 from lifenet.schema import FeatureSchema
+from lifenet.simplify import Simplify
 from lifenet.solvers.adam import Adam
 from lifenet.solvers.lla import LLA
 from lifenet.solvers.polish import Polish
@@ -41,11 +45,14 @@ __all__ = [
     "AdamRegressor",
     "Averaging",
     "BaseLearnerSelection",
+    "Blend",
     "Bootstrap",
     "CodedNetwork",
     "ColumnCoding",
+    "Descent",
     "ElasticNet",
     "FeatureSchema",
+    "Frontier",
     "LIFEClassifier",
     "LIFERegressor",
     "LLAClassifier",
@@ -58,6 +65,7 @@ __all__ = [
     "RandomProjection",
     "ReluNetwork",
     "Ridge",
+    "Simplify",
     "SubsetStackingClassifier",
     "SubsetStackingRegressor",
     "__version__",

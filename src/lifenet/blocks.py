@@ -242,6 +242,15 @@ class ArrayRows(_Blockwise):
         weight = _reweighted(self.weight, places, counts)
         return replace(self, target=self.target[places], weight=weight, index=index)
 
+    def with_columns(self, places: Integers) -> ArrayRows:
+        """The same rows with some of their columns only, which are copied."""
+        scaling = self.scaling
+        if scaling is not None:
+            scaling = Scaling(
+                scaling.center[places], scaling.scale[places], scaling.constant[places]
+            )
+        return replace(self, X=np.ascontiguousarray(self.X[:, places]), scaling=scaling)
+
     def held(self) -> ArrayRows | HeldRows:
         """The same rows, scaled and laid out once where that takes little memory."""
         if 8 * self.n_rows * (self.n_features + 1) > _HELD_BYTES:

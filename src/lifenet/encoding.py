@@ -52,16 +52,17 @@ class QuantileCoding(Settings):
 
     Parameters
     ----------
-    kind : {"both", "quantile", "piecewise"}, default="both"
+    kind : {"both", "quantile", "piecewise", "full"}, default="both"
         "quantile": one code, the normal score of the value's mid-rank at the knots and linear
         between them. "both": two codes, the value itself, cut at the outer knots and
         standardised, and the normal score. "piecewise": one code a bin, which rises from 0 to 1
-        over its bin (piecewise-linear encoding).
+        over its bin (piecewise-linear encoding). "full": those of "both", then those of
+        "piecewise".
     n_knots : int, default=32
         At most so many for "quantile" and "both"; fewer where there are not ten rows (or units of
         weight) to a knot, down to four.
     n_bins : int, default=12
-        At most so many for "piecewise", fewer likewise.
+        At most so many for "piecewise" and "full", fewer likewise.
     min_values : int, default=12
         Columns with no more distinct values pass through.
     clip : float, default=0.001
@@ -82,7 +83,7 @@ class QuantileCoding(Settings):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "kind": [StrOptions({"both", "quantile", "piecewise"})],
+        "kind": [StrOptions({"both", "quantile", "piecewise", "full"})],
         "n_knots": [Interval(Integral, 2, None, closed="left")],
         "n_bins": [Interval(Integral, 1, None, closed="left")],
         "min_values": [Interval(Integral, 1, None, closed="left")],
@@ -131,17 +132,19 @@ class QuantileCoding(Settings):
         """Knots and the codes there; None where the column passes through."""
         if len(rows.values) <= self.min_values:
             return None, None
-        wanted = self.n_bins + 1 if self.kind == "piecewise" else self.n_knots
+        wanted = self.n_bins + 1 if self.kind in ("piecewise", "full") else self.n_knots
         enough = max(_FEWEST_KNOTS, int(rows.total // _ROWS_A_BIN))
         knots = _place_knots(rows, min(wanted, enough), self.clip)
         if len(knots) < 2:
             return None, None
+        ramps = np.tri(len(knots), len(knots) - 1, -1)
         if self.kind == "piecewise":
-            return knots, np.tri(len(knots), len(knots) - 1, -1)
+            return knots, ramps
         scores = ndtri(rows.mid_ranks(knots))
         if self.kind == "quantile":
             return knots, scores
-        return knots, np.column_stack([rows.standardised(knots), scores])
+        both = np.column_stack([rows.standardised(knots), scores])
+        return knots, both if self.kind == "both" else np.hstack([both, ramps])
 
 
 @dataclass(frozen=True, eq=False)

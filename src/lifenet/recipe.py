@@ -40,6 +40,7 @@ __all__ = [
     "successful",
     "train_alone",
     "train_life",
+    "train_stage",
 ]
 
 #: Called with a network's number, its start's number and the newest row of its history.
@@ -132,7 +133,7 @@ def train_life(
     subsets, stages = sample_subsets(learn, sampler, solver, run, begun)
 
     # Step 2: train a narrow network on each subset.
-    stages.append(_train(learn, subsets, solver, len(stages) + 1, run, begun, _TRAINED_BY))
+    stages.append(train_stage(learn, subsets, solver, len(stages) + 1, run, begun))
 
     # Step 3: flatten their neurons into one layer and fit its read-out on all rows.
     if run.progress is not None:
@@ -163,7 +164,7 @@ def sample_subsets(
     stages: list[Stage] = []
     for level, width in enumerate(sampler.widths(rows.total_weight, rows.n_features), 1):
         narrow = clone(solver).set_params(n_neurons=width)
-        stage = _train(problem, subsets, narrow, level, run, begun, _SAMPLED_BY)
+        stage = train_stage(problem, subsets, narrow, level, run, begun, _SAMPLED_BY)
         networks = successful(stage.trained)
         division = sampler.split(
             rows,
@@ -178,15 +179,16 @@ def sample_subsets(
     return subsets, stages
 
 
-def _train(
+def train_stage(
     problem: Problem,
     subsets: Sequence[Subset],
     solver: Trainer,
     level: int,
     run: Run,
     begun: float,
-    by: float,
+    by: float = _TRAINED_BY,
 ) -> Stage:
+    """A network on every subset, until that share of the time is over."""
     progress = None if run.progress is None else partial(run.progress, level)
     trained = train_members(
         problem,

@@ -24,7 +24,9 @@ from lifenet.frontier import Frontier
 from lifenet.kernels.elimination import eliminate_backward
 from lifenet.losses import SquaredError
 from lifenet.readouts.moments import Moments
+from lifenet.solvers.features import Activations
 from lifenet.solvers.polish import Polish, working_type
+from lifenet.solvers.readout import spreads
 from lifenet.solvers.teaching import taught_by
 
 if TYPE_CHECKING:
@@ -36,7 +38,10 @@ if TYPE_CHECKING:
     from lifenet.readouts.design import HeldOut
     from lifenet.solvers.base import Problem
 
-__all__ = ["Simplify", "walk_frontier"]
+__all__ = ["Simplify", "select_neurons", "walk_frontier"]
+
+# Neurons among which those missed least are looked for; of more, the largest take part.
+_MOST_NEURONS = 2_000
 
 # Penalty of the fit that says which neuron is missed least, in units of their deviations.
 _PENALTY = 1e-3
@@ -248,12 +253,22 @@ def select_neurons(problem: Problem, network: ReluNetwork, n_neurons: int) -> Re
     By the quadratic that the loss looks like at the network's scores f: with curvature h (the mean
     of the outputs') and gradient g, ``sum_i h_i (f_i - g_i / h_i - score_i)²``.
     """
+    network = _largest(problem, network, max(_MOST_NEURONS, 2 * n_neurons))
     moments = _quadratic(problem, network)
     covariance, cross, _ = moments.centred()
     kept, beta = eliminate_backward(covariance, cross, n_neurons, _PENALTY)
     means = moments.means
     intercept = means[moments.n_features :] - means[kept] @ beta
     return network.select(kept).with_readout(beta, intercept)
+
+
+def _largest(problem: Problem, network: ReluNetwork, most: int) -> ReluNetwork:
+    """The neurons whose part of the score varies most, where there are more than so many."""
+    if network.n_neurons <= most:
+        return network
+    theta = np.column_stack([network.weights, network.bias])
+    size = spreads(problem, Activations(theta)) * np.linalg.norm(network.beta, axis=1)
+    return network.select(np.sort(np.argsort(-size, kind="stable")[:most]))
 
 
 def _quadratic(problem: Problem, network: ReluNetwork) -> Moments:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifenet.blend import Fold
 from lifenet.kernels.hashing import hash_rows
 from lifenet.readouts.design import HeldOut
 from lifenet.solvers.base import Problem
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from lifenet.blocks import ArrayRows
     from lifenet.estimators._base import Prepared
 
-__all__ = ["hold_out"]
+__all__ = ["hold_out", "make_folds"]
 
 # "auto" holds out this much weight, but never more or less than these shares.
 _WEIGHT, _LEAST_SHARE, _MOST_SHARE = 2000, 0.1, 0.2
@@ -49,11 +50,38 @@ def hold_out(
     else:
         learn, judge = _last_split(validation, X, y, groups, rows)
     _check(prepared, learn, judge, validation)
-    loss = prepared.problem.loss
-    return HeldOut(
-        Problem(rows.take(np.flatnonzero(learn)), loss),
-        Problem(rows.take(np.flatnonzero(judge)), loss),
-    )
+    return HeldOut(_part(prepared, learn), _part(prepared, judge))
+
+
+def make_folds(
+    prepared: Prepared, validation: Any, X: Any, y: Any, groups: Any, seed: int, n_folds: int
+) -> list[Fold] | None:
+    """Folds, each with the rows to learn from; None where rows or classes are too few for them.
+
+    By "auto" a fold is drawn by a hash of the rows' values, as `hold_out` does; a share is one
+    fold of that size, a splitter has its own, and None is no fold at all.
+    """
+    rows, problem = prepared.rows, prepared.problem
+    if validation is None:
+        return [Fold(problem, None)]
+    if isinstance(validation, str):
+        hashes = _hashes(rows, seed)
+        number = np.minimum((hashes * n_folds).astype(np.intp), n_folds - 1)
+        parts = [(number != one, number == one) for one in range(n_folds)]
+        if not all(_serves(prepared, hashes, judge) for _, judge in parts):
+            return None
+    elif isinstance(validation, Real):
+        judge = _hashes(rows, seed) < float(validation)
+        parts = [(~judge, judge)]
+    else:
+        parts = [_inside(rows, one) for one in validation.split(X, y, groups)]
+    for learn, judge in parts:
+        _check(prepared, learn, judge, validation)
+    return [Fold(_part(prepared, learn), _part(prepared, judge)) for learn, judge in parts]
+
+
+def _part(prepared: Prepared, inside: Bools) -> Problem:
+    return Problem(prepared.rows.take(np.flatnonzero(inside)), prepared.problem.loss)
 
 
 def _hashes(rows: ArrayRows, seed: int) -> Any:
@@ -62,9 +90,14 @@ def _hashes(rows: ArrayRows, seed: int) -> Any:
 
 def _last_split(splitter: Any, X: Any, y: Any, groups: Any, rows: ArrayRows) -> tuple[Bools, Bools]:
     """Rows to learn from and rows to judge by. Of time, the last split sees most of the past."""
-    *_, (learn, judge) = splitter.split(X, y, groups)
+    *_, last = splitter.split(X, y, groups)
+    return _inside(rows, last)
+
+
+def _inside(rows: ArrayRows, split: Any) -> tuple[Bools, Bools]:
+    """Which rows are in each part of a split, of those that have weight."""
     parts = []
-    for places in (learn, judge):
+    for places in split:
         inside = np.zeros(len(rows.X), dtype=bool)
         inside[places] = True
         parts.append(inside if rows.index is None else inside[rows.index])

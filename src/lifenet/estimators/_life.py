@@ -13,34 +13,39 @@ from sklearn.utils.validation import check_is_fitted
 
 from lifenet._threads import one_blas_thread
 from lifenet.aggregate import combine
-from lifenet.coding import CodedNetwork
-from lifenet.estimators._base import NetworkClassifier, NetworkEstimator, NetworkRegressor
-from lifenet.estimators._holdout import hold_out
+from lifenet.blend import train_blend
+from lifenet.estimators._base import NetworkClassifier, NetworkRegressor
+from lifenet.estimators._codes import coded_columns
+from lifenet.estimators._holdout import hold_out, make_folds
 from lifenet.estimators._parts import (
     CODING_CONSTRAINT,
     MEMBER_READOUTS,
     PART_CONSTRAINTS,
     POLISH_CONSTRAINT,
+    PRESET_CONSTRAINT,
+    SMALL_NEURONS,
     resolve_coding,
     resolve_parts,
     resolve_polish,
+    resolve_preset,
 )
 from lifenet.estimators._progress import CallbackSupportMixin, Reporter, with_callbacks
-from lifenet.recipe import Life, Run, Stage, choose_width, successful, train_life
-from lifenet.record import Hierarchy, Level, Member, Record, RecordRow
+from lifenet.estimators._smaller import SmallerMixin, with_fewer_neurons
+from lifenet.estimators._trained import level_of, members_of, record_of, rescaled
+from lifenet.recipe import Life, Run, choose_width, train_life
+from lifenet.record import Hierarchy, Member, Record
 from lifenet.validation import unchanged_on_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Literal, Self
 
     import numpy.typing as npt
 
     from lifenet._typing import Floats
-    from lifenet.coding import ColumnCoding
+    from lifenet.blend import Blend, Fold
     from lifenet.encoding import QuantileCoding
-    from lifenet.estimators._base import Units
-    from lifenet.members import Trained
+    from lifenet.estimators._base import Prepared, Units
     from lifenet.network import ReluNetwork
     from lifenet.readouts.design import HeldOut, Readout
     from lifenet.sampling import Sampler
@@ -51,13 +56,20 @@ __all__ = ["LIFEClassifier", "LIFERegressor"]
 
 # Share of a time limit in which the width of the members is chosen.
 _CHOOSING = 0.1
+# Share of a time limit for a blend; the rest is for what becomes of it.
+_BLENDED = 0.8
+# With fewer rows the paper's way serves: trees of a few leaves tell little.
+_FEWEST_ROWS = 400
+# Codes beyond so many are held in single precision.
+_MOST_DOUBLE = 1 << 22
 
 
-class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
+class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # type: ignore[misc]
     """What the regressor and the classifier share."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PART_CONSTRAINTS,
+        "preset": PRESET_CONSTRAINT,
         "coding": CODING_CONSTRAINT,
         "polish": POLISH_CONSTRAINT,
         "warm_start": ["boolean"],
@@ -67,9 +79,10 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
     _ridge: ClassVar[float]
     _widths: ClassVar[tuple[int, ...]]
 
-    sampler: Sampler | str
-    solver: Trainer | str
-    readout: Readout | str
+    sampler: Sampler | str | None
+    solver: Trainer | str | None
+    readout: Readout | str | None
+    preset: Blend | str
     coding: QuantileCoding | str | None
     polish: Polish | str | None
     validation: Any
@@ -83,7 +96,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
     hierarchy_: Hierarchy
     record_: Record
     polished_: Polished | None
-    coding_: ColumnCoding | None
+    blend_: Blend | None
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -106,10 +119,19 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
     @with_callbacks  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         before = self._members_before()
+        self.blend_ = None if before else self._chosen_blend()
         prepared = self._prepare(X, y, sample_weight, reset=not before)
+        seed = self._seed()
+        if self.blend_ is not None:
+            n_folds = self.blend_.folds(prepared.rows.total_weight)
+            folds = make_folds(prepared, self.validation, X, y, groups, seed, n_folds)
+            if folds is not None:
+                self._fit_blend(self.blend_, prepared, folds, seed)
+                return
+            self.blend_ = None
+            prepared = self._prepare(X, y, sample_weight)
         rows, units = prepared.rows, prepared.units
         polish = resolve_polish(self.polish)
-        seed = self._seed()
         # Members of the fit before must not have seen the rows held out now.
         self._hold_out_seed = self._hold_out_seed if before else seed
         held_out = hold_out(prepared, self.validation, X, y, groups, self._hold_out_seed)
@@ -126,16 +148,41 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
             readout,
             Run(seed + len(before), self.n_jobs, limit, reporter),
             held_out,
-            _rescaled(before, units),
+            rescaled(before, units),
             polish,
         )
+        self._keep_life(life, prepared, before)
+        reporter.finish()
+
+    def _keep_life(self, life: Life, prepared: Prepared, before: tuple[Member, ...] = ()) -> None:
+        """Keep what was trained, in the user's units."""
+        units = prepared.units
         self._keep(self._coded(units.unscale(life.network, trained=not before)), prepared)
-        self.members_ = (*before, *_members(life, units))
-        self.hierarchy_ = Hierarchy(tuple(_level(stage, units) for stage in life.stages))
-        record = _record(life)
+        self.members_ = (*before, *members_of(life, units))
+        self.hierarchy_ = Hierarchy(tuple(level_of(stage, units) for stage in life.stages))
+        record = record_of(life)
         self.record_ = self.record_ + record if before else record
         self.polished_ = life.polished
         self.n_iter_ = int(max(self.record_["iterations"], default=0))
+
+    def _chosen_blend(self) -> Blend | None:
+        """The blend that is asked for, or None for the paper's way."""
+        steps = ("sampler", "solver", "readout", "coding", "polish")
+        given = {name: getattr(self, name) for name in steps}
+        return resolve_preset(self.preset, {**given, "warm_start": self.warm_start or None})
+
+    def _fit_blend(self, blend: Blend, prepared: Prepared, folds: list[Fold], seed: int) -> None:
+        assert self.coding_ is not None
+        reporter = Reporter(self, 2, self.verbose)
+        begun = time.monotonic()
+        limit = None if self.time_limit is None else _BLENDED * self.time_limit
+        run = Run(seed, self.n_jobs, limit, reporter)
+        columns = coded_columns(self.coding_, prepared.rows)
+        life = train_blend(prepared.problem, columns, folds, blend, run)
+        if self.preset == "small":
+            deadline = None if self.time_limit is None else begun + self.time_limit
+            life = with_fewer_neurons(life, prepared.problem, folds[0], SMALL_NEURONS, deadline)
+        self._keep_life(life, prepared)
         reporter.finish()
 
     def _parts(self, n_neurons: int) -> tuple[Sampler, Trainer, Readout]:
@@ -145,7 +192,8 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
 
     def _width(self, held_out: HeldOut | None, seed: int) -> int:
         """K_J of members whose solver is given by name."""
-        if len(self._widths) == 1 or held_out is None or not isinstance(self.solver, str):
+        by_name = self.solver is None or isinstance(self.solver, str)
+        if len(self._widths) == 1 or held_out is None or not by_name:
             return self._widths[0]
         _, solver, _ = self._parts(self._widths[0])
         limit = None if self.time_limit is None else _CHOOSING * self.time_limit
@@ -183,31 +231,31 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, NetworkEstimator): 
         return self
 
     def _members_to_refit(self, readout: Readout, units: Units) -> list[tuple[ReluNetwork, int]]:
-        if self.polished_ is None:
-            return _rescaled(self.members_, units)
+        refined = self.polished_ is not None or self.blend_ is not None
+        if not refined:
+            return rescaled(self.members_, units)
         if isinstance(readout, MEMBER_READOUTS):
             raise ValueError(
-                f"readout={self.readout!r} weighs members, and after a polish neurons belong to "
-                "none; use a ridge or elastic-net read-out, or fit with polish=None."
+                f"readout={self.readout!r} weighs members, and after a polish or a blend neurons "
+                "belong to none; use a ridge or elastic-net read-out, or fit with preset='paper' "
+                "and polish=None."
             )
         return [(units.rescale(self._inner), 0)]
 
     def _encode(self, X: Floats, weight: Floats | None, *, reset: bool) -> Floats:
         """Codes of the columns, learnt from the first rows that are fitted."""
         if reset:
-            coding = resolve_coding(self.coding)
+            n_rows = len(X) if weight is None else float(weight.sum())
+            if n_rows < _FEWEST_ROWS:
+                self.blend_ = None
+            coding = resolve_coding(self.coding) if self.blend_ is None else self.blend_.coding()
             names = getattr(self, "feature_names_in_", None)
             self.coding_ = None if coding is None else coding.learn(X, weight, names=names)
-        return X if self.coding_ is None else self.coding_.encode(X)
-
-    def _coded(self, network: ReluNetwork) -> ReluNetwork | CodedNetwork:
-        return network if self.coding_ is None else CodedNetwork(self.coding_, network)
-
-    @property
-    def _inner(self) -> ReluNetwork:
-        """The network of the columns or of their codes."""
-        network = self.network_
-        return network.network if isinstance(network, CodedNetwork) else network
+        if self.coding_ is None:
+            return X
+        single = self.blend_ is not None and len(X) * self.coding_.n_codes > _MOST_DOUBLE
+        codes = self.coding_.encode(X)
+        return codes.astype(np.float32) if single else codes
 
     def transform(self, X: Any) -> Floats:
         """Activations of the network's neurons: (n_samples, n_neurons).
@@ -232,14 +280,22 @@ class LIFERegressor(NetworkRegressor, _LIFEEstimator):
 
     Parameters
     ----------
-    sampler : {"neurons", "random", "bootstrap"} or sampler, default="neurons"
-        Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`.
-    solver : {"lla", "adam"} or solver, default="lla"
+    sampler : {"neurons", "random", "bootstrap"}, sampler or None, default=None
+        Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`. None is "neurons".
+    solver : {"lla", "adam"}, solver or None, default=None
         Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each member. By name, 10.
-    readout : {"ridge", "linear", "elastic-net", "lasso", "selection", "mixing", "average"} or \
-read-out, default="ridge"
+        None is "lla".
+    readout : {"ridge", "linear", "elastic-net", "lasso", "selection", "mixing", "average"}, \
+read-out or None, default=None
         Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
-        least squares without a penalty.
+        least squares without a penalty. None is "ridge".
+    preset : {"auto", "paper", "fast", "best", "small"} or Blend, default="auto"
+        "paper" is the paper's method, with the three steps above. The others are a `Blend`: the
+        narrow networks of LIFE and the rules of boosted trees in one layer on codes of the columns,
+        refined together and averaged over folds: more accurate, and as exact to read. "best" takes
+        several times as long as "fast"; "small" has at most 64 neurons, which learn from a "fast"
+        one. "auto" is "fast", and "paper" where a step, `coding`, `polish` or `warm_start` is
+        given. Below 400 rows all are the paper's.
     coding : {"both", "quantile", "piecewise"}, QuantileCoding or None, default=None
         Whether columns are first bent by piecewise-linear codes with knots at their quantiles,
         which makes heavy tails and outliers harmless. `network_` is then a `CodedNetwork`, read in
@@ -252,7 +308,8 @@ read-out, default="ridge"
         fitted to all rows. A share of the rows, drawn by a hash of their values, or the last split
         of a scikit-learn splitter (for groups or time): its training part is what members see.
         "auto" is a share between 0.1 and 0.2, and none where distinct rows are few; without any,
-        generalised cross-validation chooses.
+        generalised cross-validation chooses. A blend has folds instead: by "auto" its own, or all
+        splits of the splitter, each with a network that has not seen it.
     warm_start : bool, default=False
         Whether `fit` keeps the members of the fit before and adds new ones to them. `record_` goes
         on; `hierarchy_` is that of the newest.
@@ -282,6 +339,8 @@ read-out, default="ridge"
         A row for every network trained; `record_.to_frame()` is a table.
     polished_ : Polished or None
         How the polish went, or None without one.
+    blend_ : Blend or None
+        The blend that was fitted; None for the paper's method.
     schema_ : FeatureSchema
         Names and training ranges of the columns.
     n_iter_ : int
@@ -304,10 +363,11 @@ read-out, default="ridge"
 
     def __init__(
         self,
-        sampler: Sampler | str = "neurons",
-        solver: Trainer | str = "lla",
-        readout: Readout | str = "ridge",
+        sampler: Sampler | str | None = None,
+        solver: Trainer | str | None = None,
+        readout: Readout | str | None = None,
         *,
+        preset: Blend | str = "auto",
         coding: QuantileCoding | str | None = None,
         polish: Polish | str | None = None,
         validation: Any = "auto",
@@ -320,6 +380,7 @@ read-out, default="ridge"
         self.sampler = sampler
         self.solver = solver
         self.readout = readout
+        self.preset = preset
         self.coding = coding
         self.polish = polish
         self.validation = validation
@@ -338,16 +399,18 @@ class LIFEClassifier(NetworkClassifier, _LIFEEstimator):
 
     Parameters
     ----------
-    sampler : {"neurons", "random", "bootstrap"} or sampler, default="neurons"
-        Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`.
-    solver : {"lla", "adam"} or solver, default="lla"
+    sampler : {"neurons", "random", "bootstrap"}, sampler or None, default=None
+        Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`. None is "neurons".
+    solver : {"lla", "adam"}, solver or None, default=None
         Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each member (with more than
         two classes, for each class). By name 10, 20 or 40, whichever does best on the held-out
-        rows for a single network (10 without any).
-    readout : {"ridge", "linear", "elastic-net", "lasso", "selection", "mixing", "average"} or \
-read-out, default="ridge"
+        rows for a single network (10 without any). None is "lla".
+    readout : {"ridge", "linear", "elastic-net", "lasso", "selection", "mixing", "average"}, \
+read-out or None, default=None
         Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
-        a logistic or multinomial fit without a penalty.
+        a logistic or multinomial fit without a penalty. None is "ridge".
+    preset : {"auto", "paper", "fast", "best", "small"} or Blend, default="auto"
+        The paper's method, or a blend; see `LIFERegressor`.
     coding : {"both", "quantile", "piecewise"}, QuantileCoding or None, default=None
         Piecewise-linear codes of the columns; see `LIFERegressor`.
     polish : "lbfgs", Polish or None, default=None
@@ -374,7 +437,7 @@ read-out, default="ridge"
         The labels; with two of them, scores are log-odds of the second.
     network_ : ReluNetwork or CodedNetwork
         The fitted network, in the units of the data; its score is on the logit scale.
-    members_, hierarchy_, record_, coding_, polished_, schema_, n_iter_
+    members_, hierarchy_, record_, coding_, polished_, blend_, schema_, n_iter_
         As in `LIFERegressor`.
     n_features_in_, feature_names_in_
         As in all of scikit-learn.
@@ -399,10 +462,11 @@ read-out, default="ridge"
 
     def __init__(
         self,
-        sampler: Sampler | str = "neurons",
-        solver: Trainer | str = "lla",
-        readout: Readout | str = "ridge",
+        sampler: Sampler | str | None = None,
+        solver: Trainer | str | None = None,
+        readout: Readout | str | None = None,
         *,
+        preset: Blend | str = "auto",
         coding: QuantileCoding | str | None = None,
         polish: Polish | str | None = None,
         validation: Any = "auto",
@@ -416,6 +480,7 @@ read-out, default="ridge"
         self.sampler = sampler
         self.solver = solver
         self.readout = readout
+        self.preset = preset
         self.coding = coding
         self.polish = polish
         self.validation = validation
@@ -425,63 +490,3 @@ read-out, default="ridge"
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-
-def _rescaled(members: Sequence[Member], units: Units) -> list[tuple[ReluNetwork, int]]:
-    return [(units.rescale(member.network), member.output) for member in members]
-
-
-def _members(life: Life, units: Units) -> tuple[Member, ...]:
-    return tuple(
-        Member(units.unscale(one.network), units.unscale_subset(one.subset), one.output)
-        for one in life.members
-    )
-
-
-def _level(stage: Stage, units: Units) -> Level:
-    trained = successful(stage.trained)
-    return Level(
-        stage.n_neurons,
-        tuple(units.unscale(one.network) for one in trained),
-        tuple(units.unscale_subset(one.subset) for one in trained),
-        stage.splits,
-        stage.coverage,
-    )
-
-
-def _record(life: Life) -> Record:
-    return Record(
-        tuple(
-            _row(level, number, one)
-            for level, stage in enumerate(life.stages, 1)
-            for number, one in _numbered(stage.trained)
-        )
-    )
-
-
-def _numbered(trained: Sequence[Trained]) -> Iterator[tuple[int, Trained]]:
-    """Networks with their numbers among those trained, as subsets name them; -1 for the others."""
-    number = -1
-    for one in trained:
-        if one.outcome is not None:
-            number += 1
-        yield (number if one.outcome is not None else -1), one
-
-
-def _row(level: int, number: int, one: Trained) -> RecordRow:
-    parent, neuron = one.subset.parent or (-1, -1)
-    outcome = one.outcome
-    return RecordRow(
-        level=level,
-        member=number,
-        output=one.output,
-        parent=parent,
-        neuron=neuron,
-        share=one.subset.share,
-        rows=one.subset.n_rows,
-        neurons=0 if outcome is None else outcome.network.n_neurons,
-        loss=np.nan if outcome is None else outcome.loss,
-        iterations=0 if outcome is None else outcome.n_iterations,
-        seconds=0.0 if outcome is None else outcome.seconds,
-        status=one.status.name.lower(),
-    )

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from lifenet.blend import Blend
 from lifenet.encoding import QuantileCoding
 from lifenet.readouts.averaging import Averaging
 from lifenet.readouts.elastic_net import ElasticNet
 from lifenet.readouts.mixing import Mixing
 from lifenet.readouts.ridge import Ridge
 from lifenet.readouts.selection import BaseLearnerSelection
+from lifenet.rules.descent import Descent
 from lifenet.sampling import Bootstrap, NeuronProjection, RandomProjection
 from lifenet.solvers.adam import Adam
 from lifenet.solvers.lla import LLA
@@ -29,9 +31,12 @@ __all__ = [
     "MEMBER_READOUTS",
     "PART_CONSTRAINTS",
     "POLISH_CONSTRAINT",
+    "PRESET_CONSTRAINT",
+    "SMALL_NEURONS",
     "resolve_coding",
     "resolve_parts",
     "resolve_polish",
+    "resolve_preset",
 ]
 
 SAMPLERS = {"neurons": NeuronProjection, "random": RandomProjection, "bootstrap": Bootstrap}
@@ -48,9 +53,9 @@ READOUTS = {
 MEMBER_READOUTS = (Averaging, BaseLearnerSelection, Mixing)
 
 PART_CONSTRAINTS: dict[str, list[Any]] = {
-    "sampler": [StrOptions(set(SAMPLERS)), HasMethods(["widths", "begin", "split", "check"])],
-    "solver": [StrOptions({"lla", "adam"}), HasMethods(["train", "check"])],
-    "readout": [StrOptions(set(READOUTS)), HasMethods(["fit", "check"])],
+    "sampler": [StrOptions(set(SAMPLERS)), HasMethods(["widths", "begin", "split", "check"]), None],
+    "solver": [StrOptions({"lla", "adam"}), HasMethods(["train", "check"]), None],
+    "readout": [StrOptions(set(READOUTS)), HasMethods(["fit", "check"]), None],
     "validation": [
         StrOptions({"auto"}),
         Interval(Real, 0, 1, closed="neither"),
@@ -62,9 +67,40 @@ PART_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
 }
 
+#: Blends by name. "small" is then simplified to so many neurons.
+BLENDS = {
+    "fast": Blend(),
+    "best": Blend(
+        n_folds=8, n_networks=40, n_trees=150, n_bins=128, descent=Descent(1500, max_epochs=20)
+    ),
+    "small": Blend(),
+}
+SMALL_NEURONS = 64
+PRESET_CONSTRAINT: list[Any] = [StrOptions({"auto", "paper", *BLENDS}), Blend]
+
 CODINGS = ("both", "piecewise", "quantile")
 CODING_CONSTRAINT: list[Any] = [StrOptions(set(CODINGS)), HasMethods(["learn", "check"]), None]
 POLISH_CONSTRAINT: list[Any] = [StrOptions({"lbfgs"}), HasMethods(["refine", "check"]), None]
+
+
+def resolve_preset(preset: Blend | str, given: dict[str, Any]) -> Blend | None:
+    """The blend of a preset, checked; None for the paper's way.
+
+    Parameters
+    ----------
+    given : steps and options of the paper's way, by their parameters; None where left open
+    """
+    named = [name for name, value in given.items() if value is not None]
+    if preset == "paper" or (preset == "auto" and named):
+        return None
+    if named:
+        raise ValueError(
+            f"preset={preset!r} has its own ways and leaves nothing to the parameter "
+            f"{named[0]!r}; use preset='paper', or leave {named[0]!r} out."
+        )
+    blend = BLENDS["fast" if preset == "auto" else preset] if isinstance(preset, str) else preset
+    _check("preset", blend)
+    return blend
 
 
 def resolve_coding(coding: QuantileCoding | str | None) -> QuantileCoding | None:
@@ -86,17 +122,20 @@ def resolve_polish(polish: Polish | str | None) -> Polish | None:
 
 
 def resolve_parts(
-    sampler: Sampler | str,
-    solver: Trainer | str,
-    readout: Readout | str,
+    sampler: Sampler | str | None,
+    solver: Trainer | str | None,
+    readout: Readout | str | None,
     *,
     ridge: float,
     n_neurons: int = 10,
 ) -> tuple[Sampler, Trainer, Readout]:
-    """Settings for names, all checked.
+    """Settings for names, all checked; None is the paper's: "neurons", "lla" and "ridge".
 
     `n_neurons` and `ridge` are K_J and LLA's penalty where the solver is given by name.
     """
+    sampler = "neurons" if sampler is None else sampler
+    solver = "lla" if solver is None else solver
+    readout = "ridge" if readout is None else readout
     parts = (
         SAMPLERS[sampler]() if isinstance(sampler, str) else sampler,
         _named_solver(solver, n_neurons, ridge) if isinstance(solver, str) else solver,

@@ -1,0 +1,349 @@
+"""Blend: LIFE's narrow networks and the rules of boosted trees in one layer, fold by fold.
+
+For each fold of the rows, with the others to learn from:
+
+1. a small hierarchy of narrow networks, as in the paper, on the smooth codes of the columns;
+2. boosted trees, whose leaves become neurons of the ramps of their columns;
+3. all these neurons are one layer; its ridge penalty is chosen on the fold, and from there all
+   neurons and the read-out are refined together as long as the fold gains.
+
+The mean of the folds' networks is one network again. Every row has judged one of them.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import joblib
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from lifenet._settings import Settings
+from lifenet._threads import one_blas_thread
+from lifenet.encoding import QuantileCoding
+from lifenet.losses import SquaredError
+from lifenet.members import Place, Trained
+from lifenet.network import ReluNetwork
+from lifenet.readouts.design import Design, HeldOut
+from lifenet.readouts.ridge import Ridge
+from lifenet.recipe import Life, Run, Stage, sample_subsets, successful, train_stage
+from lifenet.record import Subset
+from lifenet.rules.descent import Descent
+from lifenet.rules.neurons import rule_layer, smooth_layer
+from lifenet.rules.trees import grow_boxes
+from lifenet.sampling import NeuronProjection
+from lifenet.solvers.base import Iteration, Outcome, Problem, Status
+from lifenet.solvers.features import Activations
+from lifenet.solvers.lla import LLA
+from lifenet.solvers.readout import spreads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lifenet._typing import Floats
+    from lifenet.blocks import ArrayRows
+    from lifenet.rules.columns import CodedColumns
+    from lifenet.rules.neurons import Layer
+
+__all__ = ["Blend", "Fold", "train_blend", "train_fold"]
+
+# Narrow networks see at most so many rows: their neurons are read out anew on all.
+_MOST_ROWS = 4_000
+# Neurons of a narrow network, and of those that only divide the rows.
+_WIDTH, _LEVEL = 10, 8
+# Their number falls with the square of the unknowns of one, from this many.
+_UNKNOWNS, _FEWEST = 200, 8
+_RIDGE = {True: 1e-5, False: 1e-4}  # of a narrow network: squared error, classes
+# A neuron of a narrow network may cost the read-out so much less than a rule of equal deviation.
+_FAVOUR = 3.0
+# One hardly ever active counts as if it had this share of the typical deviation.
+_LEAST_SPREAD = 0.2
+# Leaves of a tree where the rows or the noise do not allow for more.
+_FEW_LEAVES, _MANY_LEAVES, _MANY_ROWS = 8, 16, 5_000
+# Shares of a fold's time for the narrow networks.
+_SMOOTH_BY = 0.3
+_UNUSED = 1e-12
+_SEED_ROWS, _SEED_TREES, _SEED_STEPS, _SEED_READOUT = range(4)
+
+
+@dataclass(repr=False)
+class Blend(Settings):
+    """LIFE's narrow networks and the rules of boosted trees in one layer, averaged over folds.
+
+    Parameters
+    ----------
+    n_folds : int or "auto", default="auto"
+        Folds, and so networks that are averaged. "auto" takes 4, or 5 below 3,000 rows.
+    n_networks : int, default=20
+        Most narrow networks of a fold; fewer where columns are many.
+    n_trees : int, default=100
+        Boosted trees of a fold; several classes share them.
+    n_leaves : int or "auto", default="auto"
+        Most leaves of a tree. "auto" takes 16 in regression with 5,000 rows or more, else 8.
+    learning_rate : float, default=0.15
+        Of the boosting.
+    min_leaf : int, default=20
+        Fewest rows of a leaf.
+    columns : float, default=0.5
+        Share of the columns that a split chooses from.
+    n_bins : int, default=64
+        Most bins of a column's codes.
+    descent : Descent
+        How the layer is refined in the end.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_folds": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
+        "n_networks": [Interval(Integral, 0, None, closed="left")],
+        "n_trees": [Interval(Integral, 1, None, closed="left")],
+        "n_leaves": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "min_leaf": [Interval(Integral, 1, None, closed="left")],
+        "columns": [Interval(Real, 0, 1, closed="right")],
+        "n_bins": [Interval(Integral, 2, None, closed="left")],
+        "descent": [Descent],
+    }
+
+    n_folds: int | str = "auto"
+    n_networks: int = 20
+    n_trees: int = 100
+    n_leaves: int | str = "auto"
+    learning_rate: float = 0.15
+    min_leaf: int = 20
+    columns: float = 0.5
+    n_bins: int = 64
+    descent: Descent = field(default_factory=Descent)
+
+    def check(self) -> None:
+        """Refuse settings out of their range."""
+        super().check()
+        self.descent.check()
+
+    def coding(self) -> QuantileCoding:
+        """Codes that both kinds of neurons find theirs among."""
+        return QuantileCoding("full", n_bins=self.n_bins, min_values=2)
+
+    def folds(self, total_weight: float) -> int:
+        """Number of folds."""
+        if not isinstance(self.n_folds, str):
+            return int(self.n_folds)
+        return 4 if total_weight >= 3_000 else 5
+
+    def leaves(self, problem: Problem) -> int:
+        """Most leaves of a tree."""
+        if not isinstance(self.n_leaves, str):
+            return int(self.n_leaves)
+        many = problem.rows.total_weight >= _MANY_ROWS
+        regression = isinstance(problem.loss, SquaredError)
+        return _MANY_LEAVES if many and regression else _FEW_LEAVES
+
+    def networks(self, n_features: int) -> int:
+        """Most narrow networks, where they have so many inputs."""
+        unknowns = _WIDTH * (n_features + 1)
+        fewer = round(self.n_networks * min(1.0, (_UNKNOWNS / unknowns) ** 2))
+        return min(self.n_networks, max(fewer, _FEWEST))
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to learn from and rows apart, which may be none."""
+
+    learn: Problem
+    judge: Problem | None
+
+
+def train_blend(
+    problem: Problem, columns: CodedColumns, folds: Sequence[Fold], blend: Blend, run: Run
+) -> Life:
+    """A network for each fold, and their mean.
+
+    Folds whose turn comes after the time limit are left out, but for the first.
+
+    Parameters
+    ----------
+    problem : standardised codes of all rows
+    folds : of the same rows
+    """
+    deadline = None if run.time_limit is None else time.monotonic() + run.time_limit
+    jobs = run.n_jobs if len(folds) > 1 else 1
+    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator")
+    _report(run, 0, len(folds))
+    trained: list[Trained] = []
+    for number, outcome in enumerate(
+        parallel(
+            joblib.delayed(_train_or_leave)(
+                blend, columns, fold.learn, fold.judge, run.seed, number, deadline
+            )
+            for number, fold in enumerate(folds)
+        )
+    ):
+        status = Status.NOT_STARTED if outcome is None else outcome.status
+        subset = _seen(problem, folds[number])
+        trained.append(Trained(Place(1, number, None), subset, outcome, status))
+        _report(run, len(trained), len(folds))
+    networks = [one.network for one in successful(trained)]
+    network = ReluNetwork.concatenate(networks, np.full(len(networks), 1 / len(networks)))
+    widest = max(one.n_neurons for one in networks)
+    return Life(network, (Stage(widest, tuple(trained), (), 1.0),))
+
+
+def _report(run: Run, done: int, of: int) -> None:
+    if run.progress is not None:
+        run.progress(1, done, of)
+
+
+def _seen(problem: Problem, fold: Fold) -> Subset:
+    rows = fold.learn.rows
+    share = rows.total_weight / problem.rows.total_weight
+    return replace(Subset.everything(rows), share=share)
+
+
+def _train_or_leave(*arguments: Any) -> Outcome | None:
+    """What a worker does; None where the time is over before its turn."""
+    *_, fold, deadline = arguments
+    if deadline is not None and fold > 0 and time.monotonic() >= deadline:
+        return None
+    return train_fold(*arguments)
+
+
+def train_fold(
+    blend: Blend,
+    columns: CodedColumns,
+    learn: Problem,
+    judge: Problem | None,
+    seed: int,
+    fold: int,
+    deadline: float | None = None,
+) -> Outcome:
+    """The network of one fold.
+
+    Parameters
+    ----------
+    learn : standardised codes of the rows to learn from
+    judge : the fold; without one the penalty is chosen on the rows to learn from, and nothing is
+        refined
+    seed, fold : all that is random follows from them
+    """
+    begun = time.monotonic()
+    with one_blas_thread():
+        smooth = _smooth_layer(blend, columns, learn, _seed(seed, fold, _SEED_ROWS), deadline)
+        rules = _rules(blend, columns, learn, _seed(seed, fold, _SEED_TREES))
+        layer = rules.joined(smooth)
+        scale = _scales(learn, layer, rules.n_neurons)
+        network = _read_out(learn, judge, layer, scale, _seed(seed, fold, _SEED_READOUT))
+        kept, free = _used(network, layer)
+        if judge is None or not kept.n_neurons:
+            row = Iteration(0, time.monotonic() - begun, np.nan, np.nan, 0.0, np.nan, 0)
+            return Outcome(kept, np.nan, np.nan, Status.COMPLETED, (row,))
+        steps = _seed(seed, fold, _SEED_STEPS)
+        done = blend.descent.refine(learn, judge, kept, free, steps, deadline)
+    history = tuple(replace(row, seconds=time.monotonic() - begun) for row in done.history[-1:])
+    return Outcome(done.network, done.loss, done.loss, done.status, history)
+
+
+def _seed(seed: int, fold: int, purpose: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed, spawn_key=(fold, purpose))
+
+
+def _smooth_layer(
+    blend: Blend,
+    columns: CodedColumns,
+    learn: Problem,
+    seed: np.random.SeedSequence,
+    deadline: float | None,
+) -> Layer:
+    """Neurons of a hierarchy of narrow networks, one for each class against the rest."""
+    rows: ArrayRows = learn.rows.with_columns(columns.smooth)  # type: ignore[attr-defined]
+    n_networks = blend.networks(rows.n_features)
+    if n_networks == 0:
+        return smooth_layer([], columns)
+    generator = np.random.default_rng(seed)
+    if rows.n_rows > _MOST_ROWS:
+        rows = rows.take(np.sort(generator.choice(rows.n_rows, _MOST_ROWS, replace=False)))
+    problem = Problem(rows, learn.loss)
+    begun = time.monotonic()
+    limit = None if deadline is None else max(_SMOOTH_BY * (deadline - begun), 0.0)
+    run = Run(int(generator.integers(2**31)), 1, limit)
+    ridge = _RIDGE[isinstance(learn.loss, SquaredError)]
+    solver = LLA(_WIDTH, ridge=ridge, max_iter=20, tol=5e-3)
+    levels = (_LEVEL, _LEVEL) if n_networks > _LEVEL else (_LEVEL,)
+    sampler = NeuronProjection(levels=levels, max_networks=n_networks)
+    subsets, stages = sample_subsets(problem, sampler, solver, run, begun)
+    last = train_stage(problem, subsets, solver, len(stages) + 1, run, begun)
+    return smooth_layer([one.network for one in successful(last.trained)], columns)
+
+
+def _rules(
+    blend: Blend, columns: CodedColumns, learn: Problem, seed: np.random.SeedSequence
+) -> Layer:
+    """Neurons of the leaves of boosted trees."""
+    rows = learn.rows
+    boxes = grow_boxes(
+        rows.collect(lambda block: block.inputs[columns.value].copy()).T,
+        rows.target,
+        rows.weight,
+        learn.loss,
+        n_trees=blend.n_trees,
+        n_leaves=blend.leaves(learn),
+        learning_rate=blend.learning_rate,
+        min_leaf=blend.min_leaf,
+        columns=blend.columns,
+        seed=int(seed.generate_state(1)[0] % 2**31),
+    )
+    return rule_layer(boxes, columns)
+
+
+def _scales(learn: Problem, layer: Layer, n_rules: int) -> Floats:
+    """What the penalty measures coefficients in: rules as they are, other neurons by deviation."""
+    if not layer.n_neurons:
+        return np.ones(0)
+    deviations = spreads(learn, Activations(layer.theta))
+    typical = _root_mean_square(deviations[:n_rules]) or 1.0
+    others = deviations[n_rules:]
+    floor = _LEAST_SPREAD * _root_mean_square(others)
+    scale = np.maximum(others, floor) / (_FAVOUR * typical)
+    return np.concatenate([np.ones(n_rules), np.where(scale > 0, scale, 1.0)])
+
+
+def _root_mean_square(values: Floats) -> float:
+    return float(np.sqrt(np.mean(np.square(values)))) if len(values) else 0.0
+
+
+def _read_out(
+    learn: Problem,
+    judge: Problem | None,
+    layer: Layer,
+    scale: Floats,
+    seed: np.random.SeedSequence,
+) -> ReluNetwork:
+    """The layer with a ridge read-out, its penalty chosen on the rows apart."""
+    n_outputs, rows = learn.loss.n_outputs, learn.rows
+    n = layer.n_neurons
+    if n == 0:
+        null = learn.loss.null_score(rows.target, rows.weight)
+        return ReluNetwork(
+            np.zeros((0, rows.n_features)), np.zeros(0), np.zeros((0, n_outputs)), null
+        )
+    design = Design(
+        features=Activations(layer.theta),
+        scale=scale,
+        member=np.zeros(n, dtype=np.intp),
+        beta=np.zeros(n),
+        intercept=np.zeros(1),
+        output=np.zeros(1, dtype=np.intp),
+    )
+    apart = None if judge is None else HeldOut(learn, judge)
+    found = Ridge().fit(learn, design, apart, np.random.default_rng(seed))
+    return ReluNetwork(layer.theta[:, :-1], layer.theta[:, -1], found[:-1], found[-1])
+
+
+def _used(network: ReluNetwork, layer: Layer) -> tuple[ReluNetwork, Any]:
+    """The neurons that count, and which of their weights may move."""
+    if not network.n_neurons:
+        return network, layer.free
+    size = np.abs(network.beta).max(axis=1) * np.linalg.norm(network.weights, axis=1)
+    kept = np.flatnonzero(size > _UNUSED * size.max())
+    return network.select(kept), layer.free[kept]

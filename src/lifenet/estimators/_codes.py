@@ -1,0 +1,64 @@
+"""What the codes of a fit say of its columns, for the rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lifenet.rules.columns import CodedColumns
+
+if TYPE_CHECKING:
+    from lifenet._typing import Floats, Integers
+    from lifenet.blocks import ArrayRows, Scaling
+    from lifenet.coding import ColumnCoding
+
+__all__ = ["coded_columns"]
+
+# Codes of a bent column before its ramps: the value and the normal score.
+_BEFORE_RAMPS = 2
+
+
+def coded_columns(coding: ColumnCoding, rows: ArrayRows) -> CodedColumns:
+    """Values, scores and ramps of a coding of the kind "full", on standardised rows."""
+    assert rows.scaling is not None
+    scaling = rows.scaling
+    zero, one = _heights(0.0, scaling), _heights(1.0, scaling)
+    value, smooth, ramps, knots = [], [], [], []
+    for column in range(coding.n_features):
+        codes = np.arange(coding.n_codes)[coding.codes_of(column)]
+        value.append(codes[0])
+        smooth.append(codes[:_BEFORE_RAMPS])
+        if len(coding.knots[column]):
+            # Rounded as the rows are, so that a threshold at a knot's value is in the knot's bin.
+            heights = coding.values[column][:, 0].astype(rows.X.dtype)
+            ramps.append(codes[_BEFORE_RAMPS:])
+            knots.append((heights - scaling.center[codes[0]]) / scaling.scale[codes[0]])
+        else:
+            ends = _ends(rows, codes[0])
+            ramps.append(codes if len(ends) else codes[:0])
+            knots.append(ends)
+            zero[codes[0]], one[codes[0]] = ends if len(ends) else (0.0, 1.0)
+    return CodedColumns(
+        coding.n_codes,
+        np.asarray(value, dtype=np.intp),
+        np.concatenate(smooth),
+        tuple(ramps),
+        tuple(knots),
+        zero,
+        one,
+    )
+
+
+def _heights(value: float, scaling: Scaling) -> Floats:
+    return np.asarray((value - scaling.center) / scaling.scale)
+
+
+def _ends(rows: ArrayRows, code: Integers) -> Floats:
+    """Least and largest value of a column of two values, standardised; nothing where it is one."""
+    assert rows.scaling is not None
+    if rows.scaling.constant[code]:
+        return np.zeros(0)
+    column = rows.X[:, code] if rows.index is None else rows.X[rows.index, code]
+    ends = np.array([column.min(), column.max()], dtype=np.float64)
+    return np.asarray((ends - rows.scaling.center[code]) / rows.scaling.scale[code])
