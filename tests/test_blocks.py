@@ -149,6 +149,19 @@ def test_taking_rows_does_not_copy_the_table(scaled):
     assert scaled.take(np.arange(5)).X is scaled.X
 
 
+def test_some_columns_keep_their_scaling_rows_and_weights(scaled, table):
+    places = np.array([2, 0])
+    few = scaled.with_columns(places)
+    np.testing.assert_array_equal(contents(few), contents(scaled)[[2, 0, 4, 5, 6]])
+    assert few.X.flags.c_contiguous
+    assert not np.shares_memory(few.X, scaled.X)
+    np.testing.assert_array_equal(few.scaling.constant, scaled.scaling.constant[places])
+    X, y = table
+    plain = ArrayRows.of(X, y).with_columns(places)
+    assert plain.scaling is None
+    np.testing.assert_array_equal(plain.X, X[:, places])
+
+
 @pytest.mark.parametrize("hold", [False, True], ids=["array", "held"])
 def test_other_targets_leave_the_rest_as_it_is(scaled, hold):
     rows = scaled.held() if hold else scaled

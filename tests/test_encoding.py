@@ -15,7 +15,7 @@ from lifenet.coding import CodedNetwork, ColumnCoding
 from lifenet.encoding import QuantileCoding
 from lifenet.network import ReluNetwork
 
-KINDS = ("both", "quantile", "piecewise")
+KINDS = ("both", "quantile", "piecewise", "full")
 
 
 def skewed(n, seed=0):
@@ -153,6 +153,28 @@ def test_piecewise_codes_rise_over_their_bins():
     assert coding.n_codes == 6
     rise = (X - knots[:-1]) / np.diff(knots)
     assert_allclose(coding.encode(X), np.clip(rise, 0, 1), atol=1e-12)
+
+
+def test_full_holds_value_score_and_ramps_of_the_same_knots():
+    X = skewed(2000)
+    full = QuantileCoding(kind="full", n_bins=9).learn(X)
+    ramps = QuantileCoding(kind="piecewise", n_bins=9).learn(X)
+    both = QuantileCoding(kind="both", n_knots=10).learn(X)
+    codes = full.encode(X)
+    for j in range(4):
+        assert_array_equal(full.knots[j], ramps.knots[j])
+        mine = codes[:, full.codes_of(j)]
+        assert mine.shape[1] == 2 + len(full.knots[j]) - 1
+        assert_array_equal(mine[:, :2], both.encode(X)[:, both.codes_of(j)])
+        assert_array_equal(mine[:, 2:], ramps.encode(X)[:, ramps.codes_of(j)])
+    assert_array_equal(codes[:, full.codes_of(4)], X[:, 4:])
+
+
+def test_full_knows_every_value_of_a_column_of_few():
+    X = np.random.default_rng(0).choice([0.0, 1.0, 4.0, 9.0], size=(200, 1))
+    coding = QuantileCoding(kind="full", min_values=2, n_bins=64).learn(X)
+    assert coding.knots[0].tolist() == [0.0, 1.0, 4.0, 9.0]
+    assert_array_equal(coding.encode(X)[:, 2:], np.array([0.0, 1.0, 4.0]) < X)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -50,12 +50,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Blend", "Fold", "train_blend", "train_fold"]
 
-# Narrow networks see at most so many rows: their neurons are read out anew on all.
-_MOST_ROWS = 4_000
+# Narrow networks see at most so many rows, fewer where they have many unknowns: their neurons are
+# read out anew on all.
+_MOST_ROWS, _FEWEST_ROWS, _CELLS = 4_000, 1_000, 2_000_000
 # Neurons of a narrow network, and of those that only divide the rows.
 _WIDTH, _LEVEL = 10, 8
 # Their number falls with the square of the unknowns of one, from this many.
-_UNKNOWNS, _FEWEST = 200, 8
+_UNKNOWNS, _FEWEST = 200, 4
 _RIDGE = {True: 1e-5, False: 1e-4}  # of a narrow network: squared error, classes
 # A neuron of a narrow network may cost the read-out so much less than a rule of equal deviation.
 _FAVOUR = 3.0
@@ -142,9 +143,14 @@ class Blend(Settings):
 
     def networks(self, n_features: int) -> int:
         """Most narrow networks, where they have so many inputs."""
-        unknowns = _WIDTH * (n_features + 1)
+        unknowns = _unknowns(n_features)
         fewer = round(self.n_networks * min(1.0, (_UNKNOWNS / unknowns) ** 2))
         return min(self.n_networks, max(fewer, _FEWEST))
+
+
+def _unknowns(n_features: int) -> int:
+    """Of a narrow network."""
+    return _WIDTH * (n_features + 1)
 
 
 @dataclass(frozen=True)
@@ -261,8 +267,9 @@ def _smooth_layer(
     if n_networks == 0:
         return smooth_layer([], columns)
     generator = np.random.default_rng(seed)
-    if rows.n_rows > _MOST_ROWS:
-        rows = rows.take(np.sort(generator.choice(rows.n_rows, _MOST_ROWS, replace=False)))
+    most = int(np.clip(_CELLS // _unknowns(rows.n_features), _FEWEST_ROWS, _MOST_ROWS))
+    if rows.n_rows > most:
+        rows = rows.take(np.sort(generator.choice(rows.n_rows, most, replace=False)))
     problem = Problem(rows, learn.loss)
     begun = time.monotonic()
     limit = None if deadline is None else max(_SMOOTH_BY * (deadline - begun), 0.0)

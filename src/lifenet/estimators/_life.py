@@ -32,12 +32,13 @@ from lifenet.estimators._parts import (
 from lifenet.estimators._progress import CallbackSupportMixin, Reporter, with_callbacks
 from lifenet.estimators._smaller import SmallerMixin, with_fewer_neurons
 from lifenet.estimators._trained import level_of, members_of, record_of, rescaled
+from lifenet.readouts.design import HeldOut
 from lifenet.recipe import Life, Run, choose_width, train_life
 from lifenet.record import Hierarchy, Member, Record
 from lifenet.validation import unchanged_on_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Literal, Self
 
     import numpy.typing as npt
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from lifenet.encoding import QuantileCoding
     from lifenet.estimators._base import Prepared, Units
     from lifenet.network import ReluNetwork
-    from lifenet.readouts.design import HeldOut, Readout
+    from lifenet.readouts.design import Readout
     from lifenet.sampling import Sampler
     from lifenet.solvers.base import Trainer
     from lifenet.solvers.polish import Polish, Polished
@@ -108,7 +109,8 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
         y : array-like of shape (n_samples,)
             Target, or class labels.
         sample_weight : array-like of shape (n_samples,) or None
-            Non-negative; a weight of two is the same as a repeated row, zero as a missing one.
+            Non-negative; a weight of two is the same as a repeated row (for a blend nearly: its
+            trees count rows, its steps draw them), zero as a missing one.
         groups : array-like of shape (n_samples,) or None
             Handed to the splitter in `validation`.
         """
@@ -118,8 +120,9 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+        blend = self._chosen_blend()
         before = self._members_before()
-        self.blend_ = None if before else self._chosen_blend()
+        self.blend_ = blend
         prepared = self._prepare(X, y, sample_weight, reset=not before)
         seed = self._seed()
         if self.blend_ is not None:
@@ -151,6 +154,11 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
             rescaled(before, units),
             polish,
         )
+        if self.preset == "small":
+            deadline = None if self.time_limit is None else begun + self.time_limit
+            life = with_fewer_neurons(
+                life, prepared.problem, held_out, None, SMALL_NEURONS, deadline
+            )
         self._keep_life(life, prepared, before)
         reporter.finish()
 
@@ -181,7 +189,9 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
         life = train_blend(prepared.problem, columns, folds, blend, run)
         if self.preset == "small":
             deadline = None if self.time_limit is None else begun + self.time_limit
-            life = with_fewer_neurons(life, prepared.problem, folds[0], SMALL_NEURONS, deadline)
+            apart = _first_fold(folds)
+            own = None if apart is None else life.members[0].network
+            life = with_fewer_neurons(life, prepared.problem, apart, own, SMALL_NEURONS, deadline)
         self._keep_life(life, prepared)
         reporter.finish()
 
@@ -200,7 +210,10 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
         return choose_width(held_out, solver, self._widths, Run(seed, time_limit=limit))
 
     def _members_before(self) -> tuple[Member, ...]:
-        return self.members_ if self.warm_start and hasattr(self, "members_") else ()
+        """Members of the fit before; those of a blend are no members of the paper's way."""
+        if not self.warm_start or getattr(self, "blend_", None) is not None:
+            return ()
+        return getattr(self, "members_", ())
 
     def refit_readout(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit only step 3 anew, to other rows or with another `readout`; the members stay.
@@ -490,3 +503,8 @@ read-out or None, default=None
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+
+def _first_fold(folds: Sequence[Fold]) -> HeldOut | None:
+    judge = folds[0].judge
+    return None if judge is None else HeldOut(folds[0].learn, judge)

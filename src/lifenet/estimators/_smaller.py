@@ -13,16 +13,15 @@ from lifenet._threads import one_blas_thread
 from lifenet.coding import CodedNetwork
 from lifenet.estimators._base import NetworkEstimator
 from lifenet.estimators._holdout import hold_out
-from lifenet.readouts.design import HeldOut
 from lifenet.simplify import Simplify, select_neurons, walk_frontier
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from lifenet.blend import Fold
     from lifenet.coding import ColumnCoding
     from lifenet.frontier import Frontier
     from lifenet.network import ReluNetwork
+    from lifenet.readouts.design import HeldOut
     from lifenet.recipe import Life
     from lifenet.solvers.base import Problem
 
@@ -109,15 +108,23 @@ class SmallerMixin(NetworkEstimator):
 
 
 def with_fewer_neurons(
-    life: Life, problem: Problem, fold: Fold, n_neurons: int, deadline: float | None
+    life: Life,
+    problem: Problem,
+    apart: HeldOut | None,
+    own: ReluNetwork | None,
+    n_neurons: int,
+    deadline: float | None,
 ) -> Life:
     """The same run with a network of at most so many neurons, which learnt from the full one.
 
-    The fold judges on the way: the first member has not seen it.
+    Parameters
+    ----------
+    apart : rows to learn from, and rows that judge on the way
+    own : a network that has not seen those that judge, where there is one
     """
+    if life.network.n_neurons <= n_neurons:
+        return life
     settings = Simplify(largest=_FIRST * n_neurons, smallest=n_neurons)
-    apart = None if fold.judge is None else HeldOut(fold.learn, fold.judge)
-    own = None if fold.judge is None else life.members[0].network
     with one_blas_thread():
         frontier = walk_frontier(problem, life.network, apart, settings, deadline, own)
         network = frontier.networks[-1]

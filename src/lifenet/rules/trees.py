@@ -71,7 +71,9 @@ def grow_boxes(
     )
     # No sum may depend on the number of cores; networks are trained side by side instead.
     with threadpoolctl.threadpool_limits(limits=1, user_api="openmp"):
-        model.fit(values, target if squared else target.astype(np.intp), weight)
+        # Weights, even all the same, make its binning of columns take most of the time.
+        same = bool(np.all(weight == weight[0]))
+        model.fit(values, target if squared else target.astype(np.intp), None if same else weight)
     boxes = [box for stage in model._predictors for tree in stage for box in _leaves(tree, values)]
     empty = np.zeros((0, 2, values.shape[1]))
     both = np.stack(boxes) if boxes else empty
