@@ -265,7 +265,8 @@ class TestOptions:
     def test_a_time_limit_ends_with_what_there_is(self):
         data = simulate.aim(4000, random_state=0)
         begun = time.monotonic()
-        model = LIFERegressor(time_limit=0.5, random_state=0).fit(data.X, data.y)
+        model = LIFERegressor(preset="paper", time_limit=0.5, random_state=0)
+        model.fit(data.X, data.y)
         assert time.monotonic() - begun < 15
         full = 1 + 20 + 150
         assert len(model.members_) < full

@@ -26,7 +26,7 @@ def run(bars: Bars) -> None:
     X, X_test, y, y_test = study.data()
     models = {
         "selection and elastic net": study.fit(X, y),
-        "default": LIFERegressor(random_state=0, n_jobs=2).fit(X, y),
+        "default": LIFERegressor(preset="paper", random_state=0, n_jobs=2).fit(X, y),
     }
     for name, model in models.items():
         network = model.network_

@@ -40,7 +40,7 @@ def run(bars: Bars) -> None:
         command = f"{sys.executable} -m pytest -q -n 2 {' '.join(files)}"
         bars.runs_tests(what, ["bash", "-c", command])
     data = load("bike_sharing")
-    wide = LIFERegressor(random_state=0, n_jobs=2).fit(data.X, data.y).network_
+    wide = LIFERegressor(preset="paper", random_state=0, n_jobs=2).fit(data.X, data.y).network_
     narrow = LLARegressor(30, random_state=0).fit(data.X, data.y).network_
     equations(bars, wide, data.X)
     differences(bars, narrow, data.X)

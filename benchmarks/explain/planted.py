@@ -69,7 +69,9 @@ def two_stage(name: str, seed: int) -> list[dict[str, Any]]:
 
 
 def two_stage_default(name: str, seed: int) -> list[dict[str, Any]]:
-    return _two_stage("two-stage, default", name, seed, LIFERegressor(random_state=seed))
+    return _two_stage(
+        "two-stage, default", name, seed, LIFERegressor(preset="paper", random_state=seed)
+    )
 
 
 def _two_stage(part: str, name: str, seed: int, model: LIFERegressor) -> list[dict[str, Any]]:
@@ -86,7 +88,7 @@ def _two_stage(part: str, name: str, seed: int, model: LIFERegressor) -> list[di
 def blind(name: str, seed: int) -> list[dict[str, Any]]:
     planted = next(one for one in BLIND if one.name == name)
     X, y = planted.draw(N_SAMPLES, 0.0, seed)
-    network = LIFERegressor(random_state=seed).fit(X, y).network_
+    network = LIFERegressor(preset="paper", random_state=seed).fit(X, y).network_
     ratios = [
         separation(second_order_strength(one, X).pair, planted.pairs) for one in (planted, network)
     ]

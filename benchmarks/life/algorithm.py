@@ -49,7 +49,7 @@ def run(bars: Bars) -> None:
 def parts(bars: Bars) -> None:
     """The flat network against its parts: features of all members' neurons times coefficients."""
     data = simulate.mim(5000, random_state=0)
-    model = LIFERegressor(random_state=0, n_jobs=2).fit(data.X, data.y)
+    model = LIFERegressor(preset="paper", random_state=0, n_jobs=2).fit(data.X, data.y)
     network = model.network_
     total = np.full(len(data.X), network.intercept[0])
     for weights, bias, beta in zip(network.weights, network.bias, network.beta[:, 0], strict=True):

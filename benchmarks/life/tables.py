@@ -132,7 +132,7 @@ def _neurons(model: Any) -> float:
 def _all_methods(X, y, seed, judge, loss, life, lla, adam, xgboost, only_life=False):  # type: ignore[no-untyped-def]
     """All methods on one split, one row each."""
     rows = []
-    model, by_lla = timed_fit(life(random_state=seed), X, y)
+    model, by_lla = timed_fit(life(preset="paper", random_state=seed), X, y)
     rows.append(judge(model, by_lla, "LIFE(LLA)"))
     if only_life:
         return rows

@@ -28,6 +28,7 @@ from lifenet.losses import SquaredError
 from lifenet.members import Place, Trained
 from lifenet.network import ReluNetwork
 from lifenet.readouts.design import Design, HeldOut
+from lifenet.readouts.favours import choose_scale
 from lifenet.readouts.ridge import Ridge
 from lifenet.recipe import Life, Run, Stage, sample_subsets, successful, train_stage
 from lifenet.record import Subset
@@ -58,8 +59,9 @@ _WIDTH, _LEVEL = 10, 8
 # Their number falls with the square of the unknowns of one, from this many.
 _UNKNOWNS, _FEWEST = 200, 4
 _RIDGE = {True: 1e-5, False: 1e-4}  # of a narrow network: squared error, classes
-# A neuron of a narrow network may cost the read-out so much less than a rule of equal deviation.
-_FAVOUR = 3.0
+# So much less than a rule of equal deviation a neuron of a narrow network may cost the read-out;
+# the fold says which, and without one it is the middle.
+_FAVOURS = (3.0, 30.0, 300.0)
 # One hardly ever active counts as if it had this share of the typical deviation.
 _LEAST_SPREAD = 0.2
 # Leaves of a tree where the rows or the noise do not allow for more.
@@ -238,8 +240,8 @@ def train_fold(
         smooth = _smooth_layer(blend, columns, learn, _seed(seed, fold, _SEED_ROWS), deadline)
         rules = _rules(blend, columns, learn, _seed(seed, fold, _SEED_TREES))
         layer = rules.joined(smooth)
-        scale = _scales(learn, layer, rules.n_neurons)
-        network = _read_out(learn, judge, layer, scale, _seed(seed, fold, _SEED_READOUT))
+        scales = _scales(learn, layer, rules.n_neurons)
+        network = _read_out(learn, judge, layer, scales, _seed(seed, fold, _SEED_READOUT))
         kept, free = _used(network, layer)
         if judge is None or not kept.n_neurons:
             row = Iteration(0, time.monotonic() - begun, np.nan, np.nan, 0.0, np.nan, 0)
@@ -303,16 +305,20 @@ def _rules(
     return rule_layer(boxes, columns)
 
 
-def _scales(learn: Problem, layer: Layer, n_rules: int) -> Floats:
-    """What the penalty measures coefficients in: rules as they are, other neurons by deviation."""
-    if not layer.n_neurons:
-        return np.ones(0)
+def _scales(learn: Problem, layer: Layer, n_rules: int) -> list[Floats]:
+    """What a penalty measures coefficients in: rules as they are, other neurons by deviation.
+
+    One entry for each favour that is done to the others.
+    """
+    if n_rules in (0, layer.n_neurons):
+        return [np.ones(layer.n_neurons)]
     deviations = spreads(learn, Activations(layer.theta))
     typical = _root_mean_square(deviations[:n_rules]) or 1.0
     others = deviations[n_rules:]
     floor = _LEAST_SPREAD * _root_mean_square(others)
-    scale = np.maximum(others, floor) / (_FAVOUR * typical)
-    return np.concatenate([np.ones(n_rules), np.where(scale > 0, scale, 1.0)])
+    scale = np.maximum(others, floor) / typical
+    scale = np.where(scale > 0, scale, 1.0)
+    return [np.concatenate([np.ones(n_rules), scale / favour]) for favour in _FAVOURS]
 
 
 def _root_mean_square(values: Floats) -> float:
@@ -323,17 +329,34 @@ def _read_out(
     learn: Problem,
     judge: Problem | None,
     layer: Layer,
-    scale: Floats,
+    scales: Sequence[Floats],
     seed: np.random.SeedSequence,
 ) -> ReluNetwork:
     """The layer with a ridge read-out, its penalty chosen on the rows apart."""
-    n_outputs, rows = learn.loss.n_outputs, learn.rows
-    n = layer.n_neurons
-    if n == 0:
+    n_outputs, rows, theta = learn.loss.n_outputs, learn.rows, layer.theta
+    if not layer.n_neurons:
         null = learn.loss.null_score(rows.target, rows.weight)
-        return ReluNetwork(
-            np.zeros((0, rows.n_features)), np.zeros(0), np.zeros((0, n_outputs)), null
-        )
+        empty = np.zeros((0, rows.n_features))
+        return ReluNetwork(empty, np.zeros(0), np.zeros((0, n_outputs)), null)
+    if judge is None:
+        found = _fit_ridge(learn, None, layer, scales[len(scales) // 2], seed)
+    else:
+        apart = HeldOut(learn, judge)
+        place, found = choose_scale(apart, Activations(theta), scales)
+        if not isinstance(learn.loss, SquaredError):
+            found = _fit_ridge(learn, apart, layer, scales[place], seed)
+    return ReluNetwork(theta[:, :-1], theta[:, -1], found[:-1], found[-1])
+
+
+def _fit_ridge(
+    learn: Problem,
+    apart: HeldOut | None,
+    layer: Layer,
+    scale: Floats,
+    seed: np.random.SeedSequence,
+) -> Floats:
+    """Coefficients of all neurons, (n_neurons + 1, n_outputs)."""
+    n = layer.n_neurons
     design = Design(
         features=Activations(layer.theta),
         scale=scale,
@@ -342,9 +365,7 @@ def _read_out(
         intercept=np.zeros(1),
         output=np.zeros(1, dtype=np.intp),
     )
-    apart = None if judge is None else HeldOut(learn, judge)
-    found = Ridge().fit(learn, design, apart, np.random.default_rng(seed))
-    return ReluNetwork(layer.theta[:, :-1], layer.theta[:, -1], found[:-1], found[-1])
+    return Ridge().fit(learn, design, apart, np.random.default_rng(seed))
 
 
 def _used(network: ReluNetwork, layer: Layer) -> tuple[ReluNetwork, Any]:
