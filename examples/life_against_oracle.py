@@ -27,7 +27,7 @@ def main() -> None:
     models = {
         "linear regression": LinearRegression(),
         "one LLA network, 10 neurons": LLARegressor(10, random_state=0),
-        "LIFE, default settings": LIFERegressor(n_jobs=-1, random_state=0),
+        "LIFE, as in the paper": LIFERegressor(preset="paper", n_jobs=-1, random_state=0),
     }
     print(f"  {'':32s} test RMSE   seconds")
     for name, model in models.items():
@@ -37,7 +37,7 @@ def main() -> None:
         print(f"  {name:32s} {rmse(model.predict(X_test), y_test):9.3f} {seconds:9.1f}")
     print(f"  {'oracle: the true function':32s} {rmse(data.truth[test], y_test):9.3f}\n")
 
-    life = models["LIFE, default settings"]
+    life = models["LIFE, as in the paper"]
     print(f"{life.record_}")
     print(f"flattened into one layer of {life.network_.n_neurons} neurons.\n")
     subset = life.members_[0].subset
