@@ -31,7 +31,7 @@ def coded_columns(coding: ColumnCoding, rows: ArrayRows) -> CodedColumns:
         smooth.append(codes[:_BEFORE_RAMPS])
         if len(coding.knots[column]):
             # Rounded as the rows are, so that a threshold at a knot's value is in the knot's bin.
-            heights = coding.values[column][:, 0].astype(rows.X.dtype)
+            heights = coding.values[column][:, 0].astype(rows.X.dtype).astype(np.float64)
             ramps.append(codes[_BEFORE_RAMPS:])
             knots.append((heights - scaling.center[codes[0]]) / scaling.scale[codes[0]])
         else:
