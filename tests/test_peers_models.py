@@ -24,8 +24,6 @@ from benchmarks.peers.experiments import (  # noqa: E402
 )
 from benchmarks.peers.models import BEST, LIFE, MODELS, SMALL  # noqa: E402
 
-from lifenet import LIFERegressor  # noqa: E402
-
 NEEDS = {"XGBoost": "xgboost", "LightGBM": "lightgbm", "CatBoost": "catboost", "EBM": "interpret"}
 #: As much as a test has time for, whatever a space suggests.
 SHORT = {
@@ -36,7 +34,6 @@ SHORT = {
     "outer_bags": 2,
     "max_iter": 10,
 }
-PRESETS = "preset" in inspect.signature(LIFERegressor).parameters
 
 
 def data(task: str):
@@ -100,7 +97,6 @@ def test_life_is_the_estimator_with_a_seed_and_no_limit():
     assert not MODELS[LIFE].limited
 
 
-@pytest.mark.skipif(not PRESETS, reason="LIFERegressor has no presets")
 def test_presets_are_those_of_the_estimator():
     for name, preset in ((SMALL, "small"), (BEST, "best")):
         assert MODELS[name].build("regression", 0).get_params()["preset"] == preset
