@@ -58,6 +58,18 @@ def test_what_a_model_cannot_see_does_not_count(small):
     assert fingerprint(replace(small, y=small.y.astype(np.float64), citation="who")) == wanted
 
 
+def test_a_sort_that_makes_nans_of_its_own_changes_nothing(small, monkeypatch):
+    wanted, plain = fingerprint(small), np.sort
+
+    def sort(values):
+        ordered = plain(values)
+        return np.where(np.isnan(ordered), -np.abs(ordered), ordered)
+
+    monkeypatch.setattr(np, "sort", sort)
+    assert np.signbit(np.sort(np.array([np.nan]))).all()
+    assert fingerprint(small) == wanted
+
+
 def test_every_value_row_and_name_counts(small):
     wanted = fingerprint(small)
     X = small.X.copy()

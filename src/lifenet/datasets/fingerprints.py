@@ -128,4 +128,5 @@ def _canonical(values: Floats) -> Floats:
 
 def _checksums(dataset: Dataset) -> Iterator[str]:
     for column in (*dataset.X.T, dataset.y):
-        yield f"{zlib.crc32(np.sort(_canonical(column)).tobytes()):08x}"
+        # Sorted first: some processors' sort gives NaNs of its own making.
+        yield f"{zlib.crc32(_canonical(np.sort(column)).tobytes()):08x}"
