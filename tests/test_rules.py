@@ -490,28 +490,57 @@ def planted():
 
 class TestDescent:
     @named
+    @pytest.mark.parametrize("few", [1, 8])
     @pytest.mark.parametrize("weighted", [False, True])
-    def test_gradient_is_that_of_differences(self, loss, weighted):
+    def test_gradient_is_that_of_differences(self, loss, weighted, few, monkeypatch):
         rng = np.random.default_rng(0)
         problem = random_problem(rng, loss, 60, weighted)
-        now = module._Parameters.of(random_network(rng, n_outputs=loss.n_outputs))
+        network = random_network(rng, n_outputs=loss.n_outputs)
+        # Codes 0 and 1 enter the same neurons, 2 and 3 others; two weights stand still.
+        free = np.ones((6, 4), dtype=bool)
+        free[:2, :2] = free[3:, 2] = False
+        weights = np.where(free, network.weights, 0.0)
+        weights[0, 0] = weights[4, 2] = 1.0
+        network = ReluNetwork(weights, network.bias, network.beta, network.intercept)
+        monkeypatch.setattr(module, "_FEW_CODES", few)
+        parts = module._parts(weights, free)
+        now = module._Parameters.of(network, parts)
         now.vector = now.vector.astype(np.float64)
-        table = module._Table.of(problem)
-        table.inputs = np.column_stack([problem.rows.X, np.ones(60)])
+        table = module._Table.of(problem, parts)
+        table.inputs = tuple(problem.rows.X[:, part.codes] for part in parts)
         batch = rng.permutation(60)[:25]
         weight = problem.rows.weight / problem.rows.weight.mean()
 
         def value(vector):
-            theta = vector[:30].reshape(6, 5)
-            beta = vector[30 : 30 + 6 * loss.n_outputs].reshape(6, -1)
-            score = activations(theta, table.inputs[batch]) @ beta + vector[-loss.n_outputs :]
+            moved = dataclasses.replace(now, vector=vector).network()
+            score = moved.score(problem.rows.X[batch])
             each = loss.value(
                 problem.rows.target[batch], score[:, 0] if loss.n_outputs == 1 else score
             )
             return float(np.mean(weight[batch] * each))
 
-        found = module._gradient(now, table, batch, loss)
-        np.testing.assert_allclose(found, approx_fprime(now.vector, value, 1e-7), atol=5e-6)
+        expected = approx_fprime(now.vector, value, 1e-7)
+        start = 0
+        for part in parts:  # of weights that may not move
+            inside = slice(start, start + np.prod(part.shape))
+            expected[inside] *= free[np.ix_(part.neurons, part.codes)].ravel()
+            start = inside.stop
+        found = module._gradient(now, table.take(batch), loss)
+        np.testing.assert_allclose(found, expected, atol=5e-6)
+
+    def test_codes_of_the_same_neurons_are_one_part(self, monkeypatch):
+        monkeypatch.setattr(module, "_FEW_CODES", 2)
+        free = np.zeros((3, 6), dtype=bool)
+        free[np.ix_([0, 2], [1, 4])] = True
+        free[1, 0] = free[0, 5] = True
+        weights = np.zeros((3, 6))
+        weights[1, 0] = weights[1, 5] = 1.0
+        many, few = module._parts(weights, free)
+        np.testing.assert_array_equal(many.codes, [1, 4])
+        np.testing.assert_array_equal(many.neurons, [0, 2])
+        assert many.moves is None
+        np.testing.assert_array_equal(few.codes, [0, 5])  # 2 and 3 enter none
+        np.testing.assert_array_equal(few.moves, [[0, 1], [1, 0]])
 
     @named
     def test_balancing_changes_no_score(self, loss):
@@ -521,7 +550,8 @@ class TestDescent:
         weights[0], beta[1] = 0.0, 0.0  # a constant, and a neuron without effect
         network = ReluNetwork(weights, network.bias, beta, network.intercept)
         X = rng.normal(size=(40, 4))
-        again = module._Parameters.of(network).network()
+        parts = module._parts(weights, everything(network))
+        again = module._Parameters.of(network, parts).network()
         np.testing.assert_allclose(again.score(X), network.score(X), atol=1e-5)
 
     @named
@@ -588,8 +618,8 @@ class TestDescent:
         moved = ~np.isclose(after / after[:, :1], weights / weights[:, :1], rtol=1e-4)
         assert moved[1, 1:].all()
         # Biases and coefficients always move.
-        balanced = module._Parameters.of(start)
-        assert (found.network.bias != balanced.theta[:, -1]).all()
+        balanced = module._Parameters.of(start, module._parts(weights, free)).network()
+        assert (found.network.bias != balanced.bias).all()
         assert (found.network.beta != balanced.beta).all()
 
     def test_no_steps_or_no_neurons_give_back_the_network(self):

@@ -19,17 +19,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import joblib
 import numpy as np
+from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lifenet._settings import Settings
 from lifenet._threads import one_blas_thread
+from lifenet.blocks import HeldRows
 from lifenet.encoding import QuantileCoding
 from lifenet.losses import SquaredError
 from lifenet.members import Place, Trained
 from lifenet.network import ReluNetwork
 from lifenet.readouts.design import Design, HeldOut
 from lifenet.readouts.favours import choose_scale
-from lifenet.readouts.ridge import Ridge
+from lifenet.readouts.ridge import Ridge, follow_path
 from lifenet.recipe import Life, Run, Stage, sample_subsets, successful, train_stage
 from lifenet.record import Subset
 from lifenet.rules.descent import Descent
@@ -37,9 +39,9 @@ from lifenet.rules.neurons import rule_layer, smooth_layer
 from lifenet.rules.trees import grow_boxes
 from lifenet.sampling import NeuronProjection
 from lifenet.solvers.base import Iteration, Outcome, Problem, Status
-from lifenet.solvers.features import Activations
+from lifenet.solvers.features import Activations, Inputs
 from lifenet.solvers.lla import LLA
-from lifenet.solvers.readout import spreads
+from lifenet.solvers.readout import Curvature, spreads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from lifenet.blocks import ArrayRows
     from lifenet.rules.columns import CodedColumns
     from lifenet.rules.neurons import Layer
+    from lifenet.solvers.features import Features
 
 __all__ = ["Blend", "Fold", "train_blend", "train_fold"]
 
@@ -58,6 +61,8 @@ _MOST_ROWS, _FEWEST_ROWS, _CELLS = 4_000, 1_000, 2_000_000
 _WIDTH, _LEVEL = 10, 8
 # Their number falls with the square of the unknowns of one, from this many.
 _UNKNOWNS, _FEWEST = 200, 4
+# The layer is refined as a whole later on.
+_ITERATIONS = 10
 _RIDGE = {True: 1e-5, False: 1e-4}  # of a narrow network: squared error, classes
 # So much less than a rule of equal deviation a neuron of a narrow network may cost the read-out;
 # the fold says which, and without one it is the middle.
@@ -240,8 +245,7 @@ def train_fold(
         smooth = _smooth_layer(blend, columns, learn, _seed(seed, fold, _SEED_ROWS), deadline)
         rules = _rules(blend, columns, learn, _seed(seed, fold, _SEED_TREES))
         layer = rules.joined(smooth)
-        scales = _scales(learn, layer, rules.n_neurons)
-        network = _read_out(learn, judge, layer, scales, _seed(seed, fold, _SEED_READOUT))
+        network = _read_out(learn, judge, layer, rules.n_neurons, _seed(seed, fold, _SEED_READOUT))
         kept, free = _used(network, layer)
         if judge is None or not kept.n_neurons:
             row = Iteration(0, time.monotonic() - begun, np.nan, np.nan, 0.0, np.nan, 0)
@@ -277,7 +281,7 @@ def _smooth_layer(
     limit = None if deadline is None else max(_SMOOTH_BY * (deadline - begun), 0.0)
     run = Run(int(generator.integers(2**31)), 1, limit)
     ridge = _RIDGE[isinstance(learn.loss, SquaredError)]
-    solver = LLA(_WIDTH, ridge=ridge, max_iter=20, tol=5e-3)
+    solver = LLA(_WIDTH, ridge=ridge, max_iter=_ITERATIONS, tol=5e-3)
     levels = (_LEVEL, _LEVEL) if n_networks > _LEVEL else (_LEVEL,)
     sampler = NeuronProjection(levels=levels, max_networks=n_networks)
     subsets, stages = sample_subsets(problem, sampler, solver, run, begun)
@@ -305,14 +309,48 @@ def _rules(
     return rule_layer(boxes, columns)
 
 
-def _scales(learn: Problem, layer: Layer, n_rules: int) -> list[Floats]:
+def _read_out(
+    learn: Problem,
+    judge: Problem | None,
+    layer: Layer,
+    n_rules: int,
+    seed: np.random.SeedSequence,
+) -> ReluNetwork:
+    """The layer with a ridge read-out, its penalty chosen on the rows apart."""
+    theta = layer.theta
+    if not layer.n_neurons:
+        null = learn.loss.null_score(learn.rows.target, learn.rows.weight)
+        empty = np.zeros((0, learn.rows.n_features))
+        return ReluNetwork(empty, np.zeros(0), np.zeros((0, learn.loss.n_outputs)), null)
+    neurons = Activations(sparse.csr_array(theta))
+    seen, features = _laid_out(learn, neurons)
+    scales = _scales(spreads(seen, features), n_rules)
+    apart = None if judge is None else HeldOut(seen, _laid_out(judge, neurons)[0])
+    if apart is None:
+        found = _fit_ridge(seen, None, features, scales[len(scales) // 2], seed)
+    else:
+        place, found = choose_scale(apart, features, scales)
+        if not isinstance(learn.loss, SquaredError):
+            found = _fit_ridge(seen, apart, features, scales[place], seed)
+    return ReluNetwork(theta[:, :-1], theta[:, -1], found[:-1], found[-1])
+
+
+def _laid_out(problem: Problem, features: Features) -> tuple[Problem, Features]:
+    """Rows whose columns are the features, all of them: many passes are to come."""
+    rows = problem.rows
+    inputs = np.ones((features.n_features + 1, rows.n_rows))
+    inputs[:-1] = rows.collect(features.of)
+    held = HeldRows(inputs, rows.target, rows.weight)
+    return Problem(held, problem.loss), Inputs(features.n_features)
+
+
+def _scales(deviations: Floats, n_rules: int) -> list[Floats]:
     """What a penalty measures coefficients in: rules as they are, other neurons by deviation.
 
     One entry for each favour that is done to the others.
     """
-    if n_rules in (0, layer.n_neurons):
-        return [np.ones(layer.n_neurons)]
-    deviations = spreads(learn, Activations(layer.theta))
+    if n_rules in (0, len(deviations)):
+        return [np.ones(len(deviations))]
     typical = _root_mean_square(deviations[:n_rules]) or 1.0
     others = deviations[n_rules:]
     floor = _LEAST_SPREAD * _root_mean_square(others)
@@ -325,46 +363,25 @@ def _root_mean_square(values: Floats) -> float:
     return float(np.sqrt(np.mean(np.square(values)))) if len(values) else 0.0
 
 
-def _read_out(
-    learn: Problem,
-    judge: Problem | None,
-    layer: Layer,
-    scales: Sequence[Floats],
-    seed: np.random.SeedSequence,
-) -> ReluNetwork:
-    """The layer with a ridge read-out, its penalty chosen on the rows apart."""
-    n_outputs, rows, theta = learn.loss.n_outputs, learn.rows, layer.theta
-    if not layer.n_neurons:
-        null = learn.loss.null_score(rows.target, rows.weight)
-        empty = np.zeros((0, rows.n_features))
-        return ReluNetwork(empty, np.zeros(0), np.zeros((0, n_outputs)), null)
-    if judge is None:
-        found = _fit_ridge(learn, None, layer, scales[len(scales) // 2], seed)
-    else:
-        apart = HeldOut(learn, judge)
-        place, found = choose_scale(apart, Activations(theta), scales)
-        if not isinstance(learn.loss, SquaredError):
-            found = _fit_ridge(learn, apart, layer, scales[place], seed)
-    return ReluNetwork(theta[:, :-1], theta[:, -1], found[:-1], found[-1])
-
-
 def _fit_ridge(
     learn: Problem,
     apart: HeldOut | None,
-    layer: Layer,
+    features: Features,
     scale: Floats,
     seed: np.random.SeedSequence,
 ) -> Floats:
     """Coefficients of all neurons, (n_neurons + 1, n_outputs)."""
-    n = layer.n_neurons
+    n = features.n_features
     design = Design(
-        features=Activations(layer.theta),
+        features=features,
         scale=scale,
         member=np.zeros(n, dtype=np.intp),
         beta=np.zeros(n),
         intercept=np.zeros(1),
         output=np.zeros(1, dtype=np.intp),
     )
+    if apart is not None and learn.loss.n_outputs == 1:
+        return follow_path(apart, design, Curvature())[1]  # exact enough to begin from
     return Ridge().fit(learn, design, apart, np.random.default_rng(seed))
 
 

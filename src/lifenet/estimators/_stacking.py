@@ -25,7 +25,7 @@ from lifenet.readouts.design import Design, HeldOut
 from lifenet.recipe import Run, sample_subsets
 from lifenet.schema import FeatureSchema
 from lifenet.solvers.base import Problem
-from lifenet.solvers.features import Columns
+from lifenet.solvers.features import Inputs
 from lifenet.solvers.readout import spreads
 from lifenet.validation import unchanged_on_failure
 
@@ -134,7 +134,7 @@ class _SubsetStacking(NetworkEstimator):
             held_out = HeldOut(
                 _of_predictions(held_out.learn, table), _of_predictions(held_out.judge, table)
             )
-        features = Columns(np.arange(table.shape[1]))
+        features = Inputs(table.shape[1])
         design = Design(
             features=features,
             scale=spreads(problem, features),

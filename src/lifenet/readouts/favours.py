@@ -8,6 +8,7 @@ import numpy as np
 
 from lifenet.kernels.lstsq import solve_positive
 from lifenet.readouts.moments import gather_moments
+from lifenet.readouts.walking import walk_down
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ def choose_scale(
     """The scale under which the best ridge fit has the least squared error on rows apart.
 
     Both sets of rows are passed once: fits and errors follow from their moments. Classes are
-    fitted as indicators.
+    fitted as indicators. Penalties are walked along, each scale from where the last one ended.
 
     Parameters
     ----------
@@ -43,20 +44,34 @@ def choose_scale(
     ones = np.ones(features.n_features)
     learn = gather_moments(held_out.learn, features, ones)
     judge = gather_moments(held_out.judge, features, ones)
-    fits = [(place, fit) for place, scale in enumerate(scales) for fit in _path(learn, scale)]
-    errors = [squared_error(judge, fit) for _, fit in fits]
-    return fits[int(np.argmin(errors))]
+    found: list[tuple[float, int, Floats]] = []
+    place = len(_PENALTIES) // 2
+    for number, scale in enumerate(scales):
+        path = _Path(learn, judge, scale)
+        place = walk_down(path.error, len(_PENALTIES), place)
+        found.append((path.error(place), number, path.fits[place]))
+    _, number, fit = min(found, key=lambda one: one[:2])
+    return number, fit
 
 
-def _path(learn: Moments, scale: Floats) -> list[Floats]:
-    """Ridge fits of falling smoothness."""
-    covariance, cross, _ = learn.centred()
-    covariance, cross = covariance / np.outer(scale, scale), cross / scale[:, None]
-    unit = float(np.trace(covariance)) / len(scale) or 1.0
-    return [
-        learn.with_intercept(solve_positive(covariance, cross, unit * one) / scale[:, None])
-        for one in _PENALTIES
-    ]
+class _Path:
+    """Ridge fits of scaled features under each penalty, made when asked for."""
+
+    def __init__(self, learn: Moments, judge: Moments, scale: Floats) -> None:
+        covariance, cross, _ = learn.centred()
+        self.covariance = covariance / np.outer(scale, scale)
+        self.cross = cross / scale[:, None]
+        self.unit = float(np.trace(self.covariance)) / len(scale) or 1.0
+        self.learn, self.judge, self.scale = learn, judge, scale
+        self.fits: dict[int, Floats] = {}
+
+    def error(self, place: int) -> float:
+        """Of the fit under one of the penalties, on the rows apart."""
+        if place not in self.fits:
+            penalty = self.unit * float(_PENALTIES[place])
+            inside = solve_positive(self.covariance, self.cross, penalty)
+            self.fits[place] = self.learn.with_intercept(inside / self.scale[:, None])
+        return squared_error(self.judge, self.fits[place])
 
 
 def squared_error(judge: Moments, fit: Floats) -> float:

@@ -19,6 +19,7 @@ from lifenet.kernels.lstsq import solve_positive
 from lifenet.kernels.spectrum import Spectrum, least_gcv_penalty
 from lifenet.losses import Logistic, SquaredError
 from lifenet.readouts.moments import gather_moments, quadratic_model, responses_of
+from lifenet.readouts.walking import walk_down
 from lifenet.solvers.features import span_of_rows
 from lifenet.solvers.readout import Curvature, fit_coefficients, spreads
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from lifenet.readouts.moments import Moments
     from lifenet.solvers.base import Problem
 
-__all__ = ["Ridge"]
+__all__ = ["Ridge", "follow_path"]
 
 _BLOCK_ROWS = 1024
 # Rounds of the performance iteration, and the relative change of the penalty that ends it.
@@ -98,7 +99,7 @@ class Ridge(Settings):
         """The penalty, and coefficients near those that go with it where they are at hand."""
         logistic = isinstance(problem.loss, Logistic)
         if logistic and held_out is not None:
-            return _follow_path(held_out, design, near)
+            return follow_path(held_out, design, near)
         if logistic:
             return _settle(problem, design, self.inflation)
         if held_out is not None:
@@ -119,7 +120,7 @@ def _least_judged(judge: Problem, design: Design, moments: Moments, spectrum: Sp
     return float(penalties[int(np.argmin(_judged(judge, design, np.stack(fits, axis=2))))])
 
 
-def _follow_path(held_out: HeldOut, design: Design, near: Curvature) -> tuple[float, Floats]:
+def follow_path(held_out: HeldOut, design: Design, near: Curvature) -> tuple[float, Floats]:
     """Two classes: the penalty whose fit has the least loss on rows that no member has seen.
 
     From the middle of a path of penalties in steps of two, down the slope of that loss; then the
@@ -135,25 +136,15 @@ def _follow_path(held_out: HeldOut, design: Design, near: Curvature) -> tuple[fl
         inside = replace(design, features=spanned, scale=np.ones(spanned.n_features))
         kept = Curvature()
     fits: dict[int, Floats] = {}
-    losses: dict[int, float] = {}
 
-    def fit_at(place: int) -> float:
-        if place in losses or not 0 <= place < _PATH_STEPS:
-            return losses.get(place, np.inf)
+    def loss_at(place: int) -> float:
         start = fits[min(fits, key=lambda known: abs(known - place))] if fits else None
-        fit = fit_coefficients(
+        fits[place] = fit_coefficients(
             learn, inside.features, inside.scale, float(penalties[place]), start, _ON_THE_WAY, kept
         )
-        fits[place] = fit
-        losses[place] = _mean_loss(judge, inside, fit * np.append(inside.scale, 1.0)[:, None])
-        return losses[place]
+        return _mean_loss(judge, inside, fits[place] * np.append(inside.scale, 1.0)[:, None])
 
-    best = _PATH_STEPS // 2
-    fit_at(best)
-    stride = 2 if fit_at(best + 2) < losses[best] else -2
-    while fit_at(best + stride) < losses[best]:
-        best += stride
-    best = min((best, best - 1, best + 1), key=fit_at)
+    best = walk_down(loss_at, _PATH_STEPS, _PATH_STEPS // 2)
     fit = fits[best]
     if spanned is not None:
         fit = np.vstack([spanned.basis @ fit[:-1], fit[-1:]])

@@ -30,6 +30,8 @@ _FEWEST_STEPS = 100
 # Lengths of weights and coefficients are made equal; a coefficient counts at least this much, so
 # that a neuron that the read-out does not use may still be found useful.
 _LEAST_COEFFICIENT = 1e-3
+# A part of fewer codes is not worth a matrix product of its own.
+_FEW_CODES = 8
 # Hidden layers of this many cells are computed at once where nothing is learnt.
 _CELLS = 1 << 22
 
@@ -43,7 +45,7 @@ class Descent(Settings):
 
     Parameters
     ----------
-    n_steps : int, default=400
+    n_steps : int, default=200
         Most steps; 0 leaves the network as it is.
     max_epochs : int, default=12
         Passes over the rows that are enough, but for a hundred steps.
@@ -63,7 +65,7 @@ class Descent(Settings):
         "n_readings": [Interval(Integral, 1, None, closed="left")],
     }
 
-    n_steps: int = 400
+    n_steps: int = 200
     max_epochs: int = 12
     learning_rate: float = 2e-4
     batch_size: int = 256
@@ -114,20 +116,69 @@ class Descended:
         return min(row.loss for row in self.history)
 
 
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Codes and the neurons that they enter: a block of the weights, most of which are zero.
+
+    Attributes
+    ----------
+    codes, neurons : their numbers
+    moves : (len(neurons), len(codes)), one where a weight may move, zero elsewhere; None for all
+    """
+
+    codes: Integers
+    neurons: Integers
+    moves: Floats | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.neurons), len(self.codes)
+
+
+def _parts(weights: Floats, free: Bools) -> tuple[_Part, ...]:
+    """Every code in one part, together with those that enter the same neurons.
+
+    Codes that hardly any other goes with share one part, lest there be too many.
+    """
+    used = free | (weights != 0)
+    patterns, kinds = np.unique(np.packbits(used, axis=0), axis=1, return_inverse=True)
+    groups = [np.flatnonzero(kinds.ravel() == kind) for kind in range(patterns.shape[1])]
+    few = [group for group in groups if len(group) < _FEW_CODES]
+    groups = [group for group in groups if len(group) >= _FEW_CODES]
+    if few:
+        groups.append(np.sort(np.concatenate(few)))
+    parts = []
+    for codes in groups:
+        neurons = np.flatnonzero(used[:, codes].any(axis=1))
+        moves = free[np.ix_(neurons, codes)]
+        if len(neurons):
+            parts.append(_Part(codes, neurons, None if moves.all() else moves.astype(np.float32)))
+    return tuple(parts)
+
+
 @dataclass
 class _Table:
-    """Rows in single precision, row by row."""
+    """Rows in single precision, row by row, the codes of each part apart."""
 
-    inputs: Floats  # (n_rows, n_features + 1)
+    inputs: tuple[Floats, ...]  # each (n_rows, n_codes)
     target: Floats
     weight: Floats
 
     @classmethod
-    def of(cls, problem: Problem) -> _Table:
+    def of(cls, problem: Problem, parts: tuple[_Part, ...]) -> _Table:
         rows = problem.rows
-        inputs = rows.collect(lambda block: block.inputs.astype(np.float32))
+        # All codes in one pass: some rows are scaled anew at each.
+        order = np.concatenate([np.zeros(0, dtype=np.intp), *(part.codes for part in parts)])
+        inputs = rows.collect(lambda block: block.inputs[order].astype(np.float32))
+        ends = np.cumsum([len(part.codes) for part in parts])[:-1]
         weight = rows.weight / rows.weight.mean()
-        return cls(np.ascontiguousarray(inputs.T), rows.target, weight)
+        split = (np.ascontiguousarray(one.T) for one in np.split(inputs, ends))
+        return cls(tuple(split) if parts else (), rows.target, weight)
+
+    def take(self, rows: Integers | slice) -> _Table:
+        """Some of the rows."""
+        inputs = tuple(one[rows] for one in self.inputs)
+        return _Table(inputs, self.target[rows], self.weight[rows])
 
 
 @dataclass
@@ -143,18 +194,18 @@ class _Run:
 
     def descend(self, generator: np.random.Generator) -> Descended:
         """All steps, or until the time is over."""
-        now = _Parameters.of(self.network)
-        judge = _Table.of(self.judge)
+        parts = _parts(self.network.weights, self.free)
+        now = _Parameters.of(self.network, parts)
+        judge = _Table.of(self.judge, parts)
         best, least = now.copy(), self._read(0, now, judge)
         status, n_steps = Status.COMPLETED, self.settings.steps(self.learn.rows.n_rows)
         if n_steps == 0 or not self.network.n_neurons:
             return Descended(self.network, tuple(self.history), status)
-        learn, free = _Table.of(self.learn), _with_bias(self.free)
+        learn = _Table.of(self.learn, parts)
         every = -(-n_steps // self.settings.n_readings)
         batches = _batches(len(learn.target), self.settings.batch_size, generator)
         for step in range(n_steps):
-            gradient = _gradient(now, learn, next(batches), self.learn.loss)
-            gradient[: free.size] *= free.ravel()
+            gradient = _gradient(now, learn.take(next(batches)), self.learn.loss)
             now.step(gradient, self.settings.rate(step, n_steps), step + 1)
             late = self.deadline is not None and time.monotonic() >= self.deadline
             if late or (step + 1) % every == 0 or step + 1 == n_steps:
@@ -178,43 +229,67 @@ class _Run:
 
 @dataclass
 class _Parameters:
-    """Weights, coefficients and intercepts as one vector, with Adam's two moments."""
+    """Weights part by part, biases, coefficients and intercepts as one vector, with Adam's moments.
+
+    Attributes
+    ----------
+    started : network that the parameters began as, without a linear part
+    """
 
     vector: Floats
-    n_neurons: int
-    n_inputs: int
-    n_outputs: int
+    parts: tuple[_Part, ...]
+    started: ReluNetwork
     first: Floats | None = None
     second: Floats | None = None
 
     @classmethod
-    def of(cls, network: ReluNetwork) -> _Parameters:
+    def of(cls, network: ReluNetwork, parts: tuple[_Part, ...]) -> _Parameters:
         lengths = np.linalg.norm(network.weights, axis=1)
         sizes = np.linalg.norm(network.beta, axis=1)
-        factor = np.sqrt((sizes + _LEAST_COEFFICIENT) / np.where(lengths > 0, lengths, 1.0))[
-            :, None
-        ]
-        theta = np.column_stack([network.weights, network.bias]) * factor
-        parts = (theta, network.beta / factor, network.intercept)
-        vector = np.concatenate([part.ravel() for part in parts]).astype(np.float32)
-        return cls(vector, len(theta), theta.shape[1], network.n_outputs)
+        factor = np.sqrt((sizes + _LEAST_COEFFICIENT) / np.where(lengths > 0, lengths, 1.0))
+        weights = network.weights * factor[:, None]
+        pieces = (
+            *(weights[np.ix_(part.neurons, part.codes)] for part in parts),
+            network.bias * factor,
+            network.beta / factor[:, None],
+            network.intercept,
+        )
+        vector = np.concatenate([piece.ravel() for piece in pieces]).astype(np.float32)
+        return cls(vector, parts, network)
 
     def copy(self) -> _Parameters:
-        return _Parameters(self.vector.copy(), self.n_neurons, self.n_inputs, self.n_outputs)
+        return _Parameters(self.vector.copy(), self.parts, self.started)
 
     @property
-    def theta(self) -> Floats:
-        size = self.n_neurons * self.n_inputs
-        return self.vector[:size].reshape(self.n_neurons, self.n_inputs)
+    def n_neurons(self) -> int:
+        return self.started.n_neurons
 
     @property
-    def beta(self) -> Floats:
-        start = self.n_neurons * self.n_inputs
-        return self.vector[start : -self.n_outputs].reshape(self.n_neurons, self.n_outputs)
+    def n_outputs(self) -> int:
+        return self.started.n_outputs
 
-    @property
-    def intercept(self) -> Floats:
-        return self.vector[-self.n_outputs :]
+    def split(self) -> tuple[list[Floats], Floats, Floats, Floats]:
+        """Views of the weights of each part, biases, coefficients and intercepts."""
+        m, k = self.n_neurons, self.n_outputs
+        shapes = (*(part.shape for part in self.parts), (m,), (m, k), (k,))
+        ends = np.cumsum([math.prod(shape) for shape in shapes])
+        pieces = np.split(self.vector, ends[:-1])
+        *weights, bias, beta, intercept = (
+            piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)
+        )
+        return weights, bias, beta, intercept
+
+    def hidden(self, inputs: tuple[Floats, ...]) -> Floats:
+        """What the neurons see before they bend, (n_neurons, n_rows)."""
+        weights, bias, _, _ = self.split()
+        n_rows = len(inputs[0]) if inputs else 1
+        hidden = np.repeat(bias[:, None], n_rows, axis=1)
+        for part, weight, codes in zip(self.parts, weights, inputs, strict=True):
+            if len(part.neurons) == len(hidden):
+                hidden += weight @ codes.T
+            else:
+                hidden[part.neurons] += weight @ codes.T
+        return hidden
 
     def step(self, gradient: Floats, rate: float, number: int) -> None:
         """One step of Adam, in place."""
@@ -234,18 +309,11 @@ class _Parameters:
         self.vector -= gradient
 
     def network(self) -> ReluNetwork:
-        theta = self.theta.astype(np.float64)
-        return ReluNetwork(
-            theta[:, :-1],
-            theta[:, -1],
-            self.beta.astype(np.float64),
-            self.intercept.astype(np.float64),
-        )
-
-
-def _with_bias(free: Bools) -> Floats:
-    """Factors on the gradient of all weights and biases."""
-    return np.column_stack([free, np.ones(len(free))]).astype(np.float32)
+        weights, *rest = self.split()
+        wide = np.zeros_like(self.started.weights)
+        for part, weight in zip(self.parts, weights, strict=True):
+            wide[np.ix_(part.neurons, part.codes)] = weight
+        return ReluNetwork(wide, *(one.astype(np.float64) for one in rest))
 
 
 def _batches(n_rows: int, size: int, generator: np.random.Generator) -> Any:
@@ -258,31 +326,38 @@ def _n_batches(n_rows: int, size: int) -> int:
     return max(1, round(n_rows / size))
 
 
-def _gradient(now: _Parameters, table: _Table, rows: Integers, loss: Loss) -> Floats:
+def _gradient(now: _Parameters, batch: _Table, loss: Loss) -> Floats:
     """Gradient of the mean loss of a batch, as one vector."""
-    inputs, target = table.inputs[rows], table.target[rows]
-    hidden = now.theta @ inputs.T
+    _, _, beta, intercept = now.split()
+    n_rows = len(batch.target)
+    hidden = now.hidden(batch.inputs)
     active = np.empty_like(hidden)
     np.greater(hidden, 0.0, out=active, casting="unsafe")
     hidden *= active
-    score = (now.beta.T @ hidden).T + now.intercept
-    slope = loss.gradient(target, score[:, 0] if now.n_outputs == 1 else score)
-    slope = slope.reshape(len(rows), -1) * (table.weight[rows] / len(rows))[:, None]
+    score = (beta.T @ hidden).T + intercept
+    slope = loss.gradient(batch.target, score[:, 0] if now.n_outputs == 1 else score)
+    slope = slope.reshape(n_rows, -1) * (batch.weight / n_rows)[:, None]
     slopes: Floats = slope.astype(np.float32)
-    to_beta = hidden @ slopes
-    back = now.beta @ slopes.T
+    back = beta @ slopes.T
     back *= active
-    to_theta = back @ inputs
-    return np.concatenate([to_theta.ravel(), to_beta.ravel(), slopes.sum(axis=0)])
+    to_weights = []
+    for part, codes in zip(now.parts, batch.inputs, strict=True):
+        reached = back if len(part.neurons) == len(back) else back[part.neurons]
+        to_weights.append(reached @ codes)
+        if part.moves is not None:
+            to_weights[-1] *= part.moves
+    pieces = (*to_weights, back.sum(axis=1), hidden @ slopes, slopes.sum(axis=0))
+    return np.concatenate([piece.ravel() for piece in pieces])
 
 
 def _mean_loss(now: _Parameters, table: _Table, loss: Loss) -> float:
+    _, _, beta, intercept = now.split()
     total, size = 0.0, max(64, _CELLS // max(now.n_neurons, 1))
     for start in range(0, len(table.target), size):
-        part = slice(start, start + size)
-        hidden = now.theta @ table.inputs[part].T
+        part = table.take(slice(start, start + size))
+        hidden = now.hidden(part.inputs)
         np.maximum(hidden, 0.0, out=hidden)
-        score = ((now.beta.T @ hidden).T + now.intercept).astype(np.float64)
-        values = loss.value(table.target[part], score[:, 0] if now.n_outputs == 1 else score)
-        total += float(table.weight[part] @ values)
+        score = ((beta.T @ hidden).T + intercept).astype(np.float64)
+        values = loss.value(part.target, score[:, 0] if now.n_outputs == 1 else score)
+        total += float(part.weight @ values)
     return total / float(table.weight.sum())

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 if TYPE_CHECKING:
     from lifenet._typing import Floats, Integers
     from lifenet.blocks import Block, Rows
 
-__all__ = ["Activations", "Columns", "Features", "Spanned", "span_of_rows"]
+__all__ = ["Activations", "Columns", "Features", "Inputs", "Spanned", "span_of_rows"]
 
 
 class Features(Protocol):
@@ -31,18 +31,21 @@ class Features(Protocol):
 
 @dataclass(frozen=True)
 class Activations:
-    """Activations of a hidden layer: ``relu(theta_j' (x, 1))``, theta (n_neurons, n_inputs + 1)."""
+    """Activations of a hidden layer: ``relu(theta_j' (x, 1))``, theta (n_neurons, n_inputs + 1).
 
-    theta: Floats
+    Where most weights are zero, theta may be a sparse array.
+    """
+
+    theta: Floats | sparse.csr_array
 
     @property
     def n_features(self) -> int:
         """Number of neurons."""
-        return len(self.theta)
+        return int(self.theta.shape[0])
 
     def of(self, block: Block) -> Floats:
         """(n_neurons, n_rows)."""
-        features = self.theta @ block.inputs
+        features: Floats = self.theta @ block.inputs
         return np.maximum(features, 0.0, out=features)
 
     def select(self, places: Integers) -> Activations:
@@ -51,8 +54,28 @@ class Activations:
 
 
 @dataclass(frozen=True)
+class Inputs:
+    """All of the rows' own columns: features that were computed before.
+
+    Attributes
+    ----------
+    n_features : number of columns
+    """
+
+    n_features: int
+
+    def of(self, block: Block) -> Floats:
+        """(n_features, n_rows), only to read."""
+        return block.inputs[:-1]
+
+    def select(self, places: Integers) -> Columns:
+        """Some of the columns."""
+        return Columns(places)
+
+
+@dataclass(frozen=True)
 class Columns:
-    """The rows' own columns at some places: predictions of members of any kind."""
+    """The rows' own columns at some places."""
 
     places: Integers
 
