@@ -34,7 +34,7 @@ from lifenet.simplify import Simplify
 from lifenet.solvers.base import Problem
 from oracles import old_openblas
 
-FEW = {"n_folds": 2, "n_trees": 8, "n_leaves": 4, "n_bins": 8}
+FEW = {"min_leaf": 20, "n_folds": 2, "n_trees": 8, "n_leaves": 4, "n_bins": 8}
 SMALL = Blend(**FEW, n_networks=2, descent=Descent(n_steps=20))
 # Without narrow networks a fit takes a tenth of a second.
 RULES = Blend(**FEW, n_networks=0, descent=Descent(n_steps=20))
@@ -121,7 +121,7 @@ def folds_of(monkeypatch):
 class TestWhichPresetIsTaken:
     @pytest.mark.parametrize("estimator", [LIFERegressor, LIFEClassifier])
     def test_many_rows_and_no_step_are_blended_fast(self, quick, estimator):
-        X, y = planted(400)
+        X, y = planted(200)
         y = y if estimator is LIFERegressor else y > 0.5
         model = estimator(random_state=0)
         assert model.preset == "auto"
@@ -137,19 +137,19 @@ class TestWhichPresetIsTaken:
         assert len(model.members_) == 3
 
     def test_fewer_rows_go_the_papers_way(self, quick):
-        X, y = planted(399)
+        X, y = planted(60)
         model = blended("auto").fit(X, y)
         assert model.blend_ is None
         assert model.coding_ is None
         assert isinstance(model.network_, ReluNetwork)
         assert same(model.network_, blended("paper").fit(X, y).network_)
 
-    def test_rows_count_by_their_weight(self, quick):
+    def test_rows_without_weight_do_not_count(self, quick):
         X, y = planted(400)
-        weight = np.ones(400)
-        weight[0] = 0
+        weight = np.zeros(400)
+        weight[:60] = 1
         assert blended("auto").fit(X, y, weight).blend_ is None
-        weight[1] = 2
+        weight[:200] = 1
         assert blended("auto").fit(X, y, weight).blend_ == quick["fast"]
 
     @pytest.mark.parametrize(
@@ -245,8 +245,11 @@ class TestSettings:
     def test_auto_follows_the_rows_and_the_columns(self):
         blend = Blend()
         assert (blend.folds(2_999), blend.folds(3_000), SMALL.folds(3_000)) == (5, 4, 2)
-        assert (blend.networks(3), blend.networks(1_000)) == (20, 4)
-        assert (SMALL.networks(1_000), RULES.networks(3)) == (2, 0)
+        assert (blend.networks(3, 900.0), blend.networks(1_000, 900.0)) == (20, 4)
+        assert (SMALL.networks(1_000, 900.0), RULES.networks(3, 900.0)) == (2, 0)
+        assert (blend.networks(3, 399.0), blend.networks(3, 900.0, n_outputs=3)) == (8, 7)
+        assert (blend.rows_of_leaf(399.0), blend.rows_of_leaf(400.0)) == (10, 20)
+        assert replace(blend, min_leaf=3).rows_of_leaf(1e6) == 3
         rows = ArrayRows.of(np.zeros((2, 1)), np.array([0.0, 1.0]), np.array([4_999.0, 1.0]))
         assert blend.leaves(Problem(rows, SquaredError())) == 16
         assert blend.leaves(Problem(rows, Logistic())) == 8
@@ -645,7 +648,7 @@ def test_a_warm_start_after_a_blend_begins_the_papers_way(quick):
 def test_small_has_few_neurons_with_few_rows_too(quick, monkeypatch):
     monkeypatch.setattr("lifenet.estimators._life.SMALL_NEURONS", 8)
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 3))
+    X = rng.normal(size=(90, 3))
     model = LIFERegressor(preset="small", random_state=0).fit(X, np.abs(X[:, 0]) + X[:, 1])
     assert model.blend_ is None
     assert 0 < model.network_.n_neurons <= 8

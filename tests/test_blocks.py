@@ -149,6 +149,11 @@ def test_taking_rows_does_not_copy_the_table(scaled):
     assert scaled.take(np.arange(5)).X is scaled.X
 
 
+def test_held_rows_have_the_same_columns(scaled):
+    few = scaled.held().with_columns(np.array([2, 0]))
+    np.testing.assert_array_equal(contents(few), contents(scaled)[[2, 0, 4, 5, 6]])
+
+
 def test_some_columns_keep_their_scaling_rows_and_weights(scaled, table):
     places = np.array([2, 0])
     few = scaled.with_columns(places)

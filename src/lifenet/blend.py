@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lifenet._typing import Floats
-    from lifenet.blocks import ArrayRows
     from lifenet.rules.columns import CodedColumns
     from lifenet.rules.neurons import Layer
     from lifenet.solvers.features import Features
@@ -71,6 +70,8 @@ _FAVOURS = (3.0, 30.0, 300.0)
 _LEAST_SPREAD = 0.2
 # Leaves of a tree where the rows or the noise do not allow for more.
 _FEW_LEAVES, _MANY_LEAVES, _MANY_ROWS = 8, 16, 5_000
+# Rows below which leaves may be smaller and one level of narrow networks does.
+_FEW_ROWS, _SMALL_LEAF, _LEAF = 400, 10, 20
 # Shares of a fold's time for the narrow networks.
 _SMOOTH_BY = 0.3
 _UNUSED = 1e-12
@@ -86,15 +87,16 @@ class Blend(Settings):
     n_folds : int or "auto", default="auto"
         Folds, and so networks that are averaged. "auto" takes 4, or 5 below 3,000 rows.
     n_networks : int, default=20
-        Most narrow networks of a fold; fewer where columns are many.
+        Most narrow networks of a fold, which several classes share; fewer where columns are many
+        or rows few.
     n_trees : int, default=100
         Boosted trees of a fold; several classes share them.
     n_leaves : int or "auto", default="auto"
         Most leaves of a tree. "auto" takes 16 in regression with 5,000 rows or more, else 8.
     learning_rate : float, default=0.15
         Of the boosting.
-    min_leaf : int, default=20
-        Fewest rows of a leaf.
+    min_leaf : int or "auto", default="auto"
+        Fewest rows of a leaf. "auto" takes 20, or 10 below 400 rows.
     columns : float, default=0.5
         Share of the columns that a split chooses from.
     n_bins : int, default=64
@@ -109,7 +111,7 @@ class Blend(Settings):
         "n_trees": [Interval(Integral, 1, None, closed="left")],
         "n_leaves": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "min_leaf": [Interval(Integral, 1, None, closed="left")],
+        "min_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "columns": [Interval(Real, 0, 1, closed="right")],
         "n_bins": [Interval(Integral, 2, None, closed="left")],
         "descent": [Descent],
@@ -120,7 +122,7 @@ class Blend(Settings):
     n_trees: int = 100
     n_leaves: int | str = "auto"
     learning_rate: float = 0.15
-    min_leaf: int = 20
+    min_leaf: int | str = "auto"
     columns: float = 0.5
     n_bins: int = 64
     descent: Descent = field(default_factory=Descent)
@@ -148,11 +150,18 @@ class Blend(Settings):
         regression = isinstance(problem.loss, SquaredError)
         return _MANY_LEAVES if many and regression else _FEW_LEAVES
 
-    def networks(self, n_features: int) -> int:
-        """Most narrow networks, where they have so many inputs."""
-        unknowns = _unknowns(n_features)
-        fewer = round(self.n_networks * min(1.0, (_UNKNOWNS / unknowns) ** 2))
-        return min(self.n_networks, max(fewer, _FEWEST))
+    def rows_of_leaf(self, total_weight: float) -> int:
+        """Fewest rows of a leaf."""
+        if not isinstance(self.min_leaf, str):
+            return int(self.min_leaf)
+        return _LEAF if total_weight >= _FEW_ROWS else _SMALL_LEAF
+
+    def networks(self, n_features: int, total_weight: float, n_outputs: int = 1) -> int:
+        """Most narrow networks of an output, where they have so many inputs and rows."""
+        most = self.n_networks if total_weight >= _FEW_ROWS else min(self.n_networks, _LEVEL)
+        most = -(-most // n_outputs)
+        fewer = round(most * min(1.0, (_UNKNOWNS / _unknowns(n_features)) ** 2))
+        return min(most, max(fewer, _FEWEST))
 
 
 def _unknowns(n_features: int) -> int:
@@ -268,8 +277,8 @@ def _smooth_layer(
     deadline: float | None,
 ) -> Layer:
     """Neurons of a hierarchy of narrow networks, one for each class against the rest."""
-    rows: ArrayRows = learn.rows.with_columns(columns.smooth)  # type: ignore[attr-defined]
-    n_networks = blend.networks(rows.n_features)
+    rows = learn.rows.with_columns(columns.smooth)
+    n_networks = blend.networks(rows.n_features, rows.total_weight, learn.loss.n_outputs)
     if n_networks == 0:
         return smooth_layer([], columns)
     generator = np.random.default_rng(seed)
@@ -302,7 +311,7 @@ def _rules(
         n_trees=blend.n_trees,
         n_leaves=blend.leaves(learn),
         learning_rate=blend.learning_rate,
-        min_leaf=blend.min_leaf,
+        min_leaf=blend.rows_of_leaf(rows.total_weight),
         columns=blend.columns,
         seed=int(seed.generate_state(1)[0] % 2**31),
     )

@@ -98,6 +98,9 @@ class Rows(Protocol):
     def take(self, places: Integers, counts: Floats | None = None) -> Rows:
         """Some of the rows, each `counts` times as heavy as it was."""
 
+    def with_columns(self, places: Integers) -> Rows:
+        """The same rows with some of their columns only."""
+
     def held(self) -> Rows:
         """The same rows, ready for many passes."""
 
@@ -164,6 +167,10 @@ class HeldRows(_Blockwise):
         """Some of the rows, each `counts` times as heavy as it was."""
         weight = _reweighted(self.weight, places, counts)
         return HeldRows(self.inputs[:, places], self.target[places], weight)
+
+    def with_columns(self, places: Integers) -> HeldRows:
+        """The same rows with some of their columns only, which are copied."""
+        return replace(self, inputs=self.inputs[np.append(places, self.n_features)])
 
     def held(self) -> HeldRows:
         """These rows."""

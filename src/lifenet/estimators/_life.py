@@ -59,8 +59,6 @@ __all__ = ["LIFEClassifier", "LIFERegressor"]
 _CHOOSING = 0.1
 # Share of a time limit for a blend; the rest is for what becomes of it.
 _BLENDED = 0.8
-# With fewer rows the paper's way serves: trees of a few leaves tell little.
-_FEWEST_ROWS = 400
 # Codes beyond so many are held in single precision.
 _MOST_DOUBLE = 1 << 22
 
@@ -258,9 +256,6 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
     def _encode(self, X: Floats, weight: Floats | None, *, reset: bool) -> Floats:
         """Codes of the columns, learnt from the first rows that are fitted."""
         if reset:
-            n_rows = len(X) if weight is None else float(weight.sum())
-            if n_rows < _FEWEST_ROWS:
-                self.blend_ = None
             coding = resolve_coding(self.coding) if self.blend_ is None else self.blend_.coding()
             names = getattr(self, "feature_names_in_", None)
             self.coding_ = None if coding is None else coding.learn(X, weight, names=names)
@@ -308,7 +303,7 @@ read-out or None, default=None
         refined together and averaged over folds: more accurate, and as exact to read. "best" takes
         several times as long as "fast"; "small" has at most 64 neurons, which learn from a "fast"
         one. "auto" is "fast", and "paper" where a step, `coding`, `polish` or `warm_start` is
-        given. Below 400 rows all are the paper's.
+        given. With about 120 rows or fewer, too few for folds, all are the paper's.
     coding : {"both", "quantile", "piecewise"}, QuantileCoding or None, default=None
         Whether columns are first bent by piecewise-linear codes with knots at their quantiles,
         which makes heavy tails and outliers harmless. `network_` is then a `CodedNetwork`, read in

@@ -70,9 +70,7 @@ PART_CONSTRAINTS: dict[str, list[Any]] = {
 #: Blends by name. "small" is then simplified to so many neurons.
 BLENDS = {
     "fast": Blend(),
-    "best": Blend(
-        n_folds=8, n_networks=40, n_trees=150, n_bins=128, descent=Descent(1500, max_epochs=20)
-    ),
+    "best": Blend(n_folds=10, descent=Descent(600, max_epochs=30)),
     "small": Blend(),
 }
 SMALL_NEURONS = 64
