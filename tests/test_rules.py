@@ -528,6 +528,15 @@ class TestDescent:
         found = module._gradient(now, table.take(batch), loss)
         np.testing.assert_allclose(found, expected, atol=5e-6)
 
+    def test_neurons_without_weights_are_constants(self):
+        learn, judge, start = planted()
+        still = ReluNetwork(np.zeros((6, 4)), np.ones(6), start.beta, start.intercept)
+        found = Descent(30, learning_rate=0.05).refine(
+            learn, judge, still, np.zeros((6, 4), dtype=bool), seeded()
+        )
+        assert not found.network.weights.any()
+        assert found.loss < found.history[0].loss
+
     def test_codes_of_the_same_neurons_are_one_part(self, monkeypatch):
         monkeypatch.setattr(module, "_FEW_CODES", 2)
         free = np.zeros((3, 6), dtype=bool)

@@ -279,12 +279,11 @@ class _Parameters:
         )
         return weights, bias, beta, intercept
 
-    def hidden(self, inputs: tuple[Floats, ...]) -> Floats:
+    def hidden(self, table: _Table) -> Floats:
         """What the neurons see before they bend, (n_neurons, n_rows)."""
         weights, bias, _, _ = self.split()
-        n_rows = len(inputs[0]) if inputs else 1
-        hidden = np.repeat(bias[:, None], n_rows, axis=1)
-        for part, weight, codes in zip(self.parts, weights, inputs, strict=True):
+        hidden = np.repeat(bias[:, None], len(table.target), axis=1)
+        for part, weight, codes in zip(self.parts, weights, table.inputs, strict=True):
             if len(part.neurons) == len(hidden):
                 hidden += weight @ codes.T
             else:
@@ -330,7 +329,7 @@ def _gradient(now: _Parameters, batch: _Table, loss: Loss) -> Floats:
     """Gradient of the mean loss of a batch, as one vector."""
     _, _, beta, intercept = now.split()
     n_rows = len(batch.target)
-    hidden = now.hidden(batch.inputs)
+    hidden = now.hidden(batch)
     active = np.empty_like(hidden)
     np.greater(hidden, 0.0, out=active, casting="unsafe")
     hidden *= active
@@ -355,7 +354,7 @@ def _mean_loss(now: _Parameters, table: _Table, loss: Loss) -> float:
     total, size = 0.0, max(64, _CELLS // max(now.n_neurons, 1))
     for start in range(0, len(table.target), size):
         part = table.take(slice(start, start + size))
-        hidden = now.hidden(part.inputs)
+        hidden = now.hidden(part)
         np.maximum(hidden, 0.0, out=hidden)
         score = ((beta.T @ hidden).T + intercept).astype(np.float64)
         values = loss.value(part.target, score[:, 0] if now.n_outputs == 1 else score)
