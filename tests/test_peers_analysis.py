@@ -17,6 +17,7 @@ from benchmarks.peers import goals, page, tables
 from benchmarks.peers.analysis import Column, Results, not_run
 from benchmarks.peers.experiments import DATA, DEFAULT, NAMED, SPLITS, TABLES, TUNED
 from benchmarks.peers.models import BEST, LIFE, SMALL
+from benchmarks.peers.shared import SHARED, adopted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -317,3 +318,41 @@ class TestPage:
 
 def test_the_named_sets_have_the_papers_names() -> None:
     assert {DATA[name].title for name in NAMED} >= {"CASP", "Bike Sharing", "Ringnorm"}
+
+
+class TestRunsOfThePapersBenchmark:
+    """They are taken over where model, set and seed are the same and the tuning is there."""
+
+    @staticmethod
+    def record(kind="fit", table="real_reg", data="airfoil", model="XGBoost", seed=0, **more):
+        return {"kind": kind, "table": table, "data": data, "model": model, "seed": seed, **more}
+
+    def test_fits_and_their_tuning_are_taken_over(self):
+        tuning = self.record("tuning", seed=None)
+        known = [tuning, self.record(error=0.2), self.record(seed=4), self.record(seed=5)]
+        found = adopted(known)
+        assert [(one["kind"], one["seed"]) for one in found] == [
+            ("tuning", None),
+            ("fit", 0),
+            ("fit", 4),  # five seeds are asked for
+        ]
+        assert {one["table"] for one in found} == {TUNED}
+        assert found[1]["error"] == 0.2
+        assert known[1]["table"] == "real_reg"
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            {"table": "sim_reg1"},
+            {"model": "FFNN"},
+            {"data": "mnist"},
+            {"data": "abalone"},  # which has no tuning
+            {"failed": "why"},
+        ],
+    )
+    def test_others_are_not(self, other):
+        known = [self.record("tuning", seed=None), self.record(**other)]
+        assert [one["kind"] for one in adopted(known)] == ["tuning"]
+
+    def test_only_models_that_are_the_same_are_shared(self):
+        assert SHARED == ("XGBoost", "RandomForest")

@@ -16,6 +16,7 @@ from benchmarks.paper.runner import plan, run_missing
 from benchmarks.peers import goals, page
 from benchmarks.peers.experiments import DATA, FILE, TABLES
 from benchmarks.peers.models import MODELS, PACKAGES
+from benchmarks.peers.shared import adopted
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,6 +25,8 @@ def main() -> None:
     args = _arguments()
     selected = args.table or args.data or args.model
     run = options.settings(args, FILE, models="benchmarks.peers.models", packages=PACKAGES)
+    if args.folder is None:
+        records.append(run.path, adopted(records.read()))
     if not args.kept:
         # One table after the other: what needs no tuning is known first.
         for name in args.table or TABLES:
