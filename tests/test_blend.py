@@ -671,3 +671,30 @@ def test_a_frontier_is_in_the_users_units_and_its_networks_can_be_had():
     assert model.network_.n_neurons == frontier.sizes[0]
     with pytest.raises(ValueError, match="n_features"):
         model.with_network(LLARegressor(3).fit(X[:, :2], y).network_)
+
+
+def test_rows_of_the_fit_do_not_flatter_the_full_network_in_a_frontier():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1_200, 6))
+    y = X[:, 0] + rng.normal(size=1_200)
+    blend = Blend(n_folds=3, n_networks=0, n_trees=60, n_leaves=8, descent=Descent(60))
+    model = LIFERegressor(preset=blend, random_state=0).fit(X[:400], y[:400])
+    settings = Simplify(largest=16, smallest=16)
+    seen = model.simplify(X[:400], y[:400], settings=settings)
+    full = seen.error(seen.sizes[0])
+    training = np.sqrt(np.mean((model.predict(X[:400]) - y[:400]) ** 2))
+    fresh = np.sqrt(np.mean((model.predict(X[400:]) - y[400:]) ** 2))
+    assert training < 0.9 * fresh
+    assert full > 0.93 * fresh  # a fold of 130 rows
+    # The rows that judge are those that the first fold's network has not seen.
+    few = model.simplify(X[:300], y[:300], settings=settings)
+    assert few.n_rows == pytest.approx(100, abs=25)
+    assert few.error(few.sizes[0]) > 0.85 * fresh
+    # Another network has no fold of its own.
+    smaller = model.with_network(seen.network_of(16))
+    assert smaller.simplify(X, y, settings=Simplify(largest=8, smallest=8)).sizes == (16, 8)
+
+
+def test_what_is_no_network_is_refused(of_rules):
+    with pytest.raises(TypeError, match="ReluNetwork or a CodedNetwork, not str"):
+        of_rules.with_network("small")

@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from lifenet.coding import CodedNetwork
+from lifenet.encoding import QuantileCoding
 from lifenet.explain.one_row import explain_row, number_text
 from lifenet.network import PiecewiseLinear, ReluNetwork
 from lifenet.schema import FeatureSchema
@@ -199,11 +201,42 @@ class TestBoundaries:
         assert_allclose(found.scale, np.array([12.0, 24.0, 6.0, 0.0]) / np.sqrt(12))
         assert all(one.change[3] == 0 for one in found.boundaries)
 
+    @pytest.mark.parametrize("row", range(6))
+    def test_limits_of_a_coded_network_are_where_its_slopes_change(self, row):
+        rng = np.random.default_rng(row)
+        X = np.column_stack([rng.normal(size=300), rng.integers(0, 4, 300), rng.normal(size=300)])
+        coding = QuantileCoding("both", n_bins=5).learn(X, None)
+        inner = ReluNetwork(
+            rng.normal(size=(7, coding.n_codes)), rng.normal(size=7), rng.normal(size=7), 0.0
+        )
+        net = CodedNetwork(coding, inner)
+        x = X[[row, np.argmax(X[:, 1])][row % 2]].copy()
+        x[0] = x[0] if row < 5 else 99.0  # beyond the last knot nothing bends any more
+        limits = explain_row(net, x, X=X).limits
+        slopes = net.gradient(x[None])[0, :, 0]
+        for column, (low, high) in enumerate(limits):
+            assert low <= x[column] <= high
+            ends = [
+                one if np.isfinite(one) else x[column] + 5.0 * way
+                for one, way in ((low, -1), (high, 1))
+            ]
+            inside = np.tile(x, (40, 1))
+            inside[:, column] = np.linspace(*ends, 42)[1:-1]
+            np.testing.assert_allclose(
+                net.gradient(inside)[:, column, 0], slopes[column], rtol=1e-9, atol=1e-9
+            )
+            for end, way in zip((low, high), (-1, 1), strict=True):
+                if np.isfinite(end):
+                    beyond = x.copy()
+                    beyond[column] = end + way * 1e-6
+                    changed = net.gradient(beyond[None])[0, column, 0]
+                    assert abs(changed - slopes[column]) > 1e-6 or slopes[column] == 0
+
     def test_a_network_that_hides_its_neurons_has_no_boundaries(self):
         net, X = network(), table()
         hidden, shown = explain_row(Opaque(net), X[0], X=X), explain_row(net, X[0], X=X)
         assert hidden.boundaries == ()
-        assert np.isinf(hidden.limits).all()
+        assert np.isnan(hidden.limits).all()
         assert_allclose(hidden.parts, shown.parts)
         assert (hidden.equation(), hidden.as_far) == (shown.equation(), shown.as_far)
         assert hidden.boundaries_to_frame().shape == (0, 11)

@@ -52,6 +52,10 @@ class _Pieces:
         """The number of the bin of each value, 0 to r."""
         return np.searchsorted(self.knots, x, side="right")
 
+    def sides(self, x: Floats) -> Integers:
+        """The bin whose slope a value has: the last knot's is that below, where its rows are."""
+        return self.bins(x) - ((x == self.knots[-1]) if len(self.knots) > 1 else 0)
+
     def codes(self, x: Floats, bins: Integers) -> Floats:
         """Codes of values in known bins, (n, k)."""
         moved = x - self.left[bins]
@@ -192,7 +196,7 @@ class ColumnCoding:
     def slopes(self, X: npt.ArrayLike) -> Floats:
         """Derivative of each code in its raw column, shape (n, n_codes).
 
-        At a knot, that of the side above it; so zero at the last knot.
+        At a knot, that of the side above it; at the last one that of the side below.
         """
         return self._by_bin(self._rows("X", X), [pieces.slope for pieces in self._pieces])
 
@@ -206,7 +210,7 @@ class ColumnCoding:
     def segments(self, X: npt.ArrayLike) -> Integers:
         """The bin of each value, shape (n, n_features): how many knots are not above it.
 
-        0 for a column without knots.
+        The last knot belongs to the bin below it. 0 for a column without knots.
         """
         return self._bins(self._rows("X", X))
 
@@ -222,14 +226,14 @@ class ColumnCoding:
         bins = np.zeros(rows.shape, dtype=np.intp)
         for column, _, pieces in self._columns():
             if len(pieces.knots):
-                bins[:, column] = pieces.bins(rows[:, column])
+                bins[:, column] = pieces.sides(rows[:, column])
         return bins
 
     def _by_bin(self, rows: Floats, tables: list[Floats]) -> Floats:
         """Entries of each column's table (r + 1, k) at the bins of the rows, (n, n_codes)."""
         found = np.empty((len(rows), self.n_codes))
         for column, place, pieces in self._columns():
-            found[:, place] = tables[column][pieces.bins(rows[:, column])]
+            found[:, place] = tables[column][pieces.sides(rows[:, column])]
         return found
 
     def _encode(self, rows: Floats) -> Floats:
@@ -251,8 +255,9 @@ class ColumnCoding:
         for column, place, pieces in self._columns():
             bins = pieces.bins(rows[:, column])
             codes[:, place] = pieces.codes(rows[:, column], bins)
-            slopes[:, place] = pieces.slope[bins]
-            constants[:, place] = pieces.constant[bins]
+            sides = pieces.sides(rows[:, column])
+            slopes[:, place] = pieces.slope[sides]
+            constants[:, place] = pieces.constant[sides]
         return codes, slopes, constants
 
     def _by_column(self, parts: Floats) -> Floats:

@@ -91,14 +91,16 @@ def _move_together(
     """Fill in the changes of the score for columns of several codes."""
     for block in row_blocks(len(rows), max(network.n_neurons, coding.n_codes), moved.dtype):
         codes = coding._encode(rows[block])
-        change = network.preactivations(codes)
-        below, cut = split_heights(change)
+        below, cut = split_heights(network.preactivations(codes))
         for column in columns:
             own = coding.codes_of(column)
-            weights, linear = network.weights[:, own], network.linear[own]
+            asks = np.flatnonzero(network.weights[:, own].any(axis=1))
+            weights, linear = network.weights[asks][:, own], network.linear[own]
+            beta, at, least = network.beta[asks], below[:, asks], cut[:, asks]
+            change = np.empty_like(at)
             for move, table in zip(moved, targets, strict=True):
                 step = coding._encode_column(column, table[block, column]) - codes[:, own]
                 # In place: fresh arrays of this size cost more than the arithmetic.
                 np.matmul(step, weights.T, out=change)
-                rises = hinge_rises(change, below, cut)
-                move[block, column] = rises @ network.beta + step @ linear
+                rises = hinge_rises(change, at, least)
+                move[block, column] = rises @ beta + step @ linear

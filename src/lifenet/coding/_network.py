@@ -34,7 +34,8 @@ class CodedNetwork:
     The codes are continuous and piecewise linear, so this function is too, and it offers the
     whole reading interface, `PiecewiseLinear`, exactly. Slopes follow by the chain rule: the
     slope in column `j` is the sum over its codes `c` of ``dcode_c/dx_j`` times the network's slope
-    in code `c`. At a knot the slopes are those of the side above it.
+    in code `c`. At a knot the slopes are those of the side above it, at the last one of the side
+    below.
 
     Results are float64. Tables are worked through in blocks, so the memory needed beyond the
     result is a few megabytes however many rows there are.
@@ -114,7 +115,8 @@ class CodedNetwork:
         """Slopes of the linear piece that each row lies on.
 
         On a kink, those of the side on which the neuron is inactive; at a knot, those of the
-        side above it. Zero in a column whose value lies outside its knots.
+        side above it, at the last one of the side below. Zero in a column whose value lies
+        outside its knots.
 
         Returns
         -------

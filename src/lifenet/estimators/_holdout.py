@@ -13,11 +13,11 @@ from lifenet.readouts.design import HeldOut
 from lifenet.solvers.base import Problem
 
 if TYPE_CHECKING:
-    from lifenet._typing import Bools
+    from lifenet._typing import Bools, Floats, Integers
     from lifenet.blocks import ArrayRows
     from lifenet.estimators._base import Prepared
 
-__all__ = ["hold_out", "make_folds"]
+__all__ = ["first_fold", "hold_out", "make_folds"]
 
 # "auto" holds out this much weight, but never more or less than these shares.
 _WEIGHT, _LEAST_SHARE, _MOST_SHARE = 2000, 0.1, 0.2
@@ -66,7 +66,7 @@ def make_folds(
         return [Fold(problem, None)]
     if isinstance(validation, str):
         hashes = _hashes(rows, seed)
-        number = np.minimum((hashes * n_folds).astype(np.intp), n_folds - 1)
+        number = _fold_of(hashes, n_folds)
         parts = [(number != one, number == one) for one in range(n_folds)]
         if not all(_serves(prepared, hashes, judge) for _, judge in parts):
             return None
@@ -78,6 +78,20 @@ def make_folds(
     for learn, judge in parts:
         _check(prepared, learn, judge, validation)
     return [Fold(_part(prepared, learn), _part(prepared, judge)) for learn, judge in parts]
+
+
+def first_fold(prepared: Prepared, seed: int, n_folds: int) -> HeldOut | None:
+    """The first of such folds, of rows that need not be those of the fit; None as above."""
+    hashes = _hashes(prepared.rows, seed)
+    judge = _fold_of(hashes, n_folds) == 0
+    if not _serves(prepared, hashes, judge):
+        return None
+    return HeldOut(_part(prepared, ~judge), _part(prepared, judge))
+
+
+def _fold_of(hashes: Floats, n_folds: int) -> Integers:
+    """Number of each row's fold."""
+    return np.minimum((hashes * n_folds).astype(np.intp), n_folds - 1)
 
 
 def _part(prepared: Prepared, inside: Bools) -> Problem:

@@ -90,8 +90,8 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
     n_jobs: int | None
     verbose: int
 
-    members_: tuple[Member, ...]
     _hold_out_seed: int
+    _single: bool
     hierarchy_: Hierarchy
     record_: Record
     polished_: Polished | None
@@ -128,9 +128,12 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
             folds = make_folds(prepared, self.validation, X, y, groups, seed, n_folds)
             if folds is not None:
                 self._fit_blend(self.blend_, prepared, folds, seed)
+                by_hash = isinstance(self.validation, str)
+                self._folds = (seed, n_folds) if by_hash else None
                 return
             self.blend_ = None
             prepared = self._prepare(X, y, sample_weight)
+        self._folds = None
         rows, units = prepared.rows, prepared.units
         polish = resolve_polish(self.polish)
         # Members of the fit before must not have seen the rows held out now.
@@ -239,6 +242,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
                 np.random.SeedSequence(self._seed()),
             )
             self.network_ = self._coded(prepared.units.unscale(network, trained=False))
+            self._folds = None
         return self
 
     def _members_to_refit(self, readout: Readout, units: Units) -> list[tuple[ReluNetwork, int]]:
@@ -259,11 +263,13 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
             coding = resolve_coding(self.coding) if self.blend_ is None else self.blend_.coding()
             names = getattr(self, "feature_names_in_", None)
             self.coding_ = None if coding is None else coding.learn(X, weight, names=names)
+            # Kept: in another precision a row would have another hash.
+            many = self.coding_ is not None and len(X) * self.coding_.n_codes > _MOST_DOUBLE
+            self._single = self.blend_ is not None and many
         if self.coding_ is None:
             return X
-        single = self.blend_ is not None and len(X) * self.coding_.n_codes > _MOST_DOUBLE
         codes = self.coding_.encode(X)
-        return codes.astype(np.float32) if single else codes
+        return codes.astype(np.float32) if self._single else codes
 
     def transform(self, X: Any) -> Floats:
         """Activations of the network's neurons: (n_samples, n_neurons).

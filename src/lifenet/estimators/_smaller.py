@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from lifenet._threads import one_blas_thread
 from lifenet.coding import CodedNetwork
 from lifenet.estimators._base import NetworkEstimator
-from lifenet.estimators._holdout import hold_out
+from lifenet.estimators._holdout import first_fold, hold_out
+from lifenet.network import ReluNetwork
 from lifenet.simplify import Simplify, select_neurons, walk_frontier
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
     from lifenet.coding import ColumnCoding
     from lifenet.frontier import Frontier
-    from lifenet.network import ReluNetwork
     from lifenet.readouts.design import HeldOut
     from lifenet.recipe import Life
+    from lifenet.record import Member
     from lifenet.solvers.base import Problem
 
 __all__ = ["SmallerMixin", "with_fewer_neurons"]
@@ -35,6 +36,9 @@ class SmallerMixin(NetworkEstimator):
     """Estimators whose network can be had with fewer neurons."""
 
     coding_: ColumnCoding | None
+    members_: tuple[Member, ...]
+    # Seed and number of the folds whose networks `network_` is the mean of, drawn by a hash.
+    _folds: tuple[int, int] | None
 
     def _coded(self, network: ReluNetwork) -> ReluNetwork | CodedNetwork:
         """A network of the codes, or of the columns, as one of the columns."""
@@ -59,8 +63,9 @@ class SmallerMixin(NetworkEstimator):
 
         Smaller networks learn what this one says of the rows; a share of the rows judges them.
         This estimator is not changed: `with_network` gives one with a network of the frontier.
-        Rows that it was fitted to flatter the full network, so that prices are then rather too
-        high; rows that it has not seen give honest ones.
+        The rows may be those of the fit: a blend is judged on one of its folds, by the network that
+        has not seen it. In the paper's way rows of the fit flatter the full network, so that prices
+        are then rather too high; rows that it has not seen give honest ones.
 
         Parameters
         ----------
@@ -80,10 +85,14 @@ class SmallerMixin(NetworkEstimator):
         check_is_fitted(self)
         deadline = None if time_limit is None else time.monotonic() + time_limit
         prepared = self._prepare(X, y, sample_weight, reset=False)
-        apart = hold_out(prepared, "auto", X, y, None, 0)
-        units = prepared.units
+        units, own = prepared.units, None
+        if self._folds is None:
+            apart = hold_out(prepared, "auto", X, y, None, 0)
+        else:
+            apart = first_fold(prepared, *self._folds)
+            own = None if apart is None else units.rescale(self.members_[0].network)
         network = units.rescale(self._inner)
-        frontier = walk_frontier(prepared.problem, network, apart, settings, deadline)
+        frontier = walk_frontier(prepared.problem, network, apart, settings, deadline, own)
         return frontier.unscaled(
             lambda one: self._coded(units.unscale(one, trained=False)), units.spread
         )
@@ -97,13 +106,17 @@ class SmallerMixin(NetworkEstimator):
             With as many columns and outputs as `network_`.
         """
         check_is_fitted(self)
+        if not isinstance(network, ReluNetwork | CodedNetwork):
+            raise TypeError(
+                f"network must be a ReluNetwork or a CodedNetwork, not {type(network).__name__}."
+            )
         known, found = ((one.n_features, one.n_outputs) for one in (self.network_, network))
         if known != found:
             raise ValueError(
                 f"network has (n_features, n_outputs) = {found}; this estimator's has {known}."
             )
         model = copy.copy(self)
-        model.network_ = network
+        model.network_, model._folds = network, None
         return model
 
 

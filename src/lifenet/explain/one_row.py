@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet.coding import CodedNetwork
 from lifenet.explain._sample import Sample, check_network, check_output
 from lifenet.explain.boundaries import column_limits, nearest_boundaries
 from lifenet.explain.levels import BASE_LEVEL
@@ -58,7 +59,7 @@ class RowExplanation:
         One standard deviation of each column, by which distances are measured.
     limits : ndarray of shape (n_columns, 2)
         Lowest and highest value of each column for which the equation holds, the others held.
-        Minus and plus infinity where nothing is known of the inner layer.
+        NaN where nothing is known of the inner layer.
     boundaries : the nearest boundaries, the nearest first
     region_share : float or None
         Share of the background rows that lie in the row's region.
@@ -198,7 +199,7 @@ class RowExplanation:
     def smallest_change(self) -> Floats:
         """The smallest change of each column alone that leaves the region, (n_columns,).
 
-        Infinite where no change of that column does.
+        Infinite where no change of that column does, NaN where it is not known.
         """
         down, up = (self.limits - self.x[:, None]).T
         return np.asarray(np.where(-down < up, down, up))
@@ -237,7 +238,8 @@ def explain_row(
     Parameters
     ----------
     network : PiecewiseLinear
-        Boundaries and limits need a ReluNetwork, whose inner layer can be looked at.
+        Limits need a ReluNetwork or a CodedNetwork, boundaries a ReluNetwork, whose inner layer
+        can be looked at.
     x : row of numbers (n_columns,), a Series, or a data frame of one row
     reference : "mean", "median" or a row of numbers, default="mean"
         Where the waterfall starts; mean and median are those of `X`, column by column (the median
@@ -262,7 +264,8 @@ def explain_row(
     which = check_output(network, output)
     scale = _scale_of(known) if background is None else background.spread
     inner = network if isinstance(network, ReluNetwork) else None
-    whole_line = np.broadcast_to([-np.inf, np.inf], (len(row), 2))
+    bends = network if isinstance(network, ReluNetwork | CodedNetwork) else None
+    unknown = np.full((len(row), 2), np.nan)
     ends = np.asarray(network.score(np.stack([start, row]))[:, which], dtype=np.float64)
     return RowExplanation(
         schema=known,
@@ -276,7 +279,7 @@ def explain_row(
         reference_score=float(ends[0]),
         parts=_by_feature(network.segment(start, row)[0, :, which], known),
         scale=scale,
-        limits=whole_line if inner is None else column_limits(inner, row, which),
+        limits=unknown if bends is None else column_limits(bends, row, which),
         boundaries=()
         if inner is None
         else nearest_boundaries(inner, row, scale, which, n_boundaries),

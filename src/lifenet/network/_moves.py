@@ -48,7 +48,9 @@ def move_columns(network: ReluNetwork, rows: Floats, steps: Floats) -> Floats:
     """
     moved = np.empty((*steps.shape, network.n_outputs), dtype=rows.dtype)
     longest = np.abs(steps).max(axis=0, initial=0)
-    short = _short_columns(network, rows, longest)
+    moving = longest.any(axis=0)  # columns that stand still cross nothing
+    far = moving & ~_short_columns(network, rows, longest, moving)
+    short = moving & ~far
     reach, omega = _reach(network, longest, short)
     weights: Floats = np.column_stack([network.weights, network.bias]) / omega[:, None]
     weights = weights.astype(rows.dtype).T
@@ -64,10 +66,10 @@ def move_columns(network: ReluNetwork, rows: Floats, steps: Floats) -> Floats:
             row, neuron, height = _near(heights)
             height *= reach[block][row] * omega[neuron]
             crossings.append((row + block.start, neuron, height))
-        if not short.all():
+        if far.any():
             heights *= scale
             heights *= omega
-            _move_far(network, moved[:, block], heights, steps[:, block], ~short)
+            _move_far(network, moved[:, block], heights, steps[:, block], far)
         if sum(len(one[0]) for one in crossings) > _CHUNK:
             _add_crossings(network, moved, steps, crossings, short)
             crossings = []
@@ -75,17 +77,17 @@ def move_columns(network: ReluNetwork, rows: Floats, steps: Floats) -> Floats:
     return moved
 
 
-def _short_columns(network: ReluNetwork, rows: Floats, longest: Floats) -> Bools:
-    """Which columns' steps cross few neurons, judged from some of the rows."""
+def _short_columns(network: ReluNetwork, rows: Floats, longest: Floats, moving: Bools) -> Bools:
+    """Which of the moving columns' steps cross few neurons, judged from some of the rows."""
+    short = np.ones(network.n_features, dtype=bool)
     if not len(rows) or not network.n_neurons:
-        return np.ones(network.n_features, dtype=bool)
+        return short
     probe = np.unique(np.linspace(0, len(rows) - 1, _PROBE_ROWS).astype(int))
     heights = np.abs(network._preactivations(rows[probe]))
-    shares = [
-        np.mean(heights < np.abs(np.outer(longest[probe, column], network.weights[:, column])))
-        for column in range(network.n_features)
-    ]
-    return np.array(shares) <= _SPARSE_SHARE
+    for column in np.flatnonzero(moving).tolist():
+        change = np.abs(np.outer(longest[probe, column], network.weights[:, column]))
+        short[column] = np.mean(heights < change) <= _SPARSE_SHARE
+    return short
 
 
 def _reach(network: ReluNetwork, longest: Floats, short: Bools) -> tuple[Floats, Floats]:
