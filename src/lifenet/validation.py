@@ -48,7 +48,7 @@ def naming_text_columns(X: Any) -> Iterator[None]:
                 np.asarray(X[name]).astype(np.float64)
             except (ValueError, TypeError):
                 raise ValueError(
-                    f"Column {name!r} cannot be read as numbers: {error} "
+                    f"Column {name!r} cannot be read as numbers: {str(error).rstrip('.')}. "
                     "Encode it first, for example with sklearn.preprocessing.OneHotEncoder."
                 ) from error
         raise
