@@ -695,6 +695,26 @@ def test_rows_of_the_fit_do_not_flatter_the_full_network_in_a_frontier():
     assert smaller.simplify(X, y, settings=Simplify(largest=8, smallest=8)).sizes == (16, 8)
 
 
+@pytest.mark.parametrize("kind", [LIFERegressor, LIFEClassifier])
+def test_activations_that_take_much_memory_are_computed_at_every_pass(kind, monkeypatch):
+    X, y = planted(300)
+    y = y if kind is LIFERegressor else y > np.median(y)
+    model = kind(preset=SMALL, random_state=0)
+    held = clone(model).fit(X, y)
+    monkeypatch.setattr("lifenet.blend._HELD_BYTES", 0)
+    passed = clone(model).fit(X, y)
+    np.testing.assert_allclose(passed.network_.score(X), held.network_.score(X), rtol=1e-4)
+
+
+def test_a_small_networks_own_frontier_begins_with_it(quick):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    model = LIFERegressor(preset="small", random_state=0).fit(X, X[:, 0])
+    assert model.blend_ is not None
+    frontier = model.simplify(X, X[:, 0], settings=Simplify(largest=2, smallest=2))
+    assert frontier.sizes[0] == model.network_.n_neurons
+
+
 def test_what_is_no_network_is_refused(of_rules):
     with pytest.raises(TypeError, match="ReluNetwork or a CodedNetwork, not str"):
         of_rules.with_network("small")

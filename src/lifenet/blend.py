@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lifenet._typing import Floats
+    from lifenet.blocks import Block
     from lifenet.rules.columns import CodedColumns
     from lifenet.rules.neurons import Layer
     from lifenet.solvers.features import Features
@@ -72,6 +73,9 @@ _LEAST_SPREAD = 0.2
 _FEW_LEAVES, _MANY_LEAVES, _MANY_ROWS = 8, 16, 5_000
 # Rows below which leaves may be smaller and one level of narrow networks does.
 _FEW_ROWS, _SMALL_LEAF, _LEAF = 400, 10, 20
+# Activations of all rows are held where they take no more bytes, and computed at every pass
+# otherwise.
+_HELD_BYTES = 1 << 29
 # Shares of a fold's time for the narrow networks.
 _SMOOTH_BY = 0.3
 _UNUSED = 1e-12
@@ -331,26 +335,31 @@ def _read_out(
         null = learn.loss.null_score(learn.rows.target, learn.rows.weight)
         empty = np.zeros((0, learn.rows.n_features))
         return ReluNetwork(empty, np.zeros(0), np.zeros((0, learn.loss.n_outputs)), null)
-    neurons = Activations(sparse.csr_array(theta))
-    seen, features = _laid_out(learn, neurons)
-    scales = _scales(spreads(seen, features), n_rules)
-    apart = None if judge is None else HeldOut(seen, _laid_out(judge, neurons)[0])
-    if apart is None:
-        found = _fit_ridge(seen, None, features, scales[len(scales) // 2], seed)
+    features: Features = Activations(sparse.csr_array(theta))
+    n_rows = learn.rows.n_rows + (0 if judge is None else judge.rows.n_rows)
+    if 8 * n_rows * (layer.n_neurons + 1) <= _HELD_BYTES:
+        learn = _laid_out(learn, features)
+        judge = None if judge is None else _laid_out(judge, features)
+        features = Inputs(layer.n_neurons)
+    scales = _scales(spreads(learn, features), n_rules)
+    if judge is None:
+        found = _fit_ridge(learn, None, features, scales[len(scales) // 2], seed)
     else:
+        apart = HeldOut(learn, judge)
         place, found = choose_scale(apart, features, scales)
         if not isinstance(learn.loss, SquaredError):
-            found = _fit_ridge(seen, apart, features, scales[place], seed)
+            found = _fit_ridge(learn, apart, features, scales[place], seed)
     return ReluNetwork(theta[:, :-1], theta[:, -1], found[:-1], found[-1])
 
 
-def _laid_out(problem: Problem, features: Features) -> tuple[Problem, Features]:
-    """Rows whose columns are the features, all of them: many passes are to come."""
+def _laid_out(problem: Problem, features: Features) -> Problem:
+    """The same rows with the features as their columns: many passes are to come."""
+
+    def columns(block: Block) -> Floats:
+        return np.vstack([features.of(block), np.ones(len(block.target))])
+
     rows = problem.rows
-    inputs = np.ones((features.n_features + 1, rows.n_rows))
-    inputs[:-1] = rows.collect(features.of)
-    held = HeldRows(inputs, rows.target, rows.weight)
-    return Problem(held, problem.loss), Inputs(features.n_features)
+    return Problem(HeldRows(rows.collect(columns), rows.target, rows.weight), problem.loss)
 
 
 def _scales(deviations: Floats, n_rules: int) -> list[Floats]:

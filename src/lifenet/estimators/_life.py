@@ -128,8 +128,8 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
             folds = make_folds(prepared, self.validation, X, y, groups, seed, n_folds)
             if folds is not None:
                 self._fit_blend(self.blend_, prepared, folds, seed)
-                by_hash = isinstance(self.validation, str)
-                self._folds = (seed, n_folds) if by_hash else None
+                mean_of_folds = isinstance(self.validation, str) and self.preset != "small"
+                self._folds = (seed, n_folds) if mean_of_folds else None
                 return
             self.blend_ = None
             prepared = self._prepare(X, y, sample_weight)
