@@ -15,18 +15,38 @@ def test_the_example_runs_and_the_equation_is_the_prediction(capsys):
     assert equation == prediction
 
 
-def test_every_figure_of_the_results_table_is_a_measured_one():
+def results_tables():
+    """Figures of each row of the tables under Results, without the heads."""
+    tables, rows = [], []
+    for line in README.split("## Results")[1].split("## Where")[0].splitlines():
+        if line.startswith("|"):
+            rows.append(re.findall(r"\d[\d.e+-]*", line.split("|", 2)[2]))
+        elif rows:
+            tables.append(rows[2:])
+            rows = []
+    return tables
+
+
+def test_every_figure_of_the_results_tables_is_a_measured_one():
+    results = ROOT / "benchmarks" / "results"
+    peers, paper = results_tables()
+    text = (results / "peers.md").read_text()
+    ratios = text.split("LIFE's error over each other model's")[1].split("###")[0]
+    measured = [
+        [cell.strip() for cell in line.split("|")[2:-1] if "not run" not in cell]
+        for line in ratios.splitlines()
+    ]
+    assert len(peers) > 10
+    assert all(len(row) == 5 and row in measured for row in peers)
+
     bars = ""
     for name in ("trunk", "life"):
-        text = (ROOT / "benchmarks" / "results" / f"{name}-bars.txt").read_text()
+        text = (results / f"{name}-bars.txt").read_text()
         assert text.startswith(f"# scripts/bench {name}\n# Python 3.")
         bars += text
-    measured = set(re.findall(r": ([\d.e+-]+)(?: \(limit|\n)", bars))
-    table = README.split("## Results")[1].split("## Where")[0]
-    cells = [line.split("|", 2)[2] for line in table.splitlines() if line.startswith("| ")][1:]
-    figures = [figure for cell in cells for figure in re.findall(r"\d[\d.e+-]*", cell)]
-    assert figures
-    assert set(figures) <= measured
+    assert paper
+    measured = re.findall(r": ([\d.e+-]+)(?: \(limit|\n)", bars)
+    assert {figure for row in paper for figure in row} <= set(measured)
 
 
 def test_linked_files_exist():
