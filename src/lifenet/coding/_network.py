@@ -14,7 +14,7 @@ from lifenet.coding._moves import move_coded
 from lifenet.coding._restriction import CodedRestriction
 from lifenet.coding._segments import integrate_coded
 from lifenet.kernels.patterns import hash_words
-from lifenet.network import ReluNetwork
+from lifenet.network import ReluNetwork, steps_to_switch
 from lifenet.network._blocks import row_blocks
 from lifenet.network._checks import check_column
 
@@ -49,7 +49,7 @@ class CodedNetwork:
     Examples
     --------
     >>> from lifenet.coding import CodedNetwork, ColumnCoding
-    >>> from lifenet.network import ReluNetwork
+    >>> from lifenet.network import ReluNetwork, steps_to_switch
     >>> coding = ColumnCoding([[0.0, 1.0, 4.0]], [[0.0, 2.0, 3.0]])
     >>> hinge = CodedNetwork(coding, ReluNetwork([[1.0]], [-1.0], [2.0], 0.0))
     >>> hinge.score([[0.25], [1.0], [9.0]]).ravel().tolist()
@@ -176,6 +176,32 @@ class CodedNetwork:
             bins = self.coding._bins(rows[block])[:, coded].astype(np.uint64)
             keys[block] = hash_words(np.column_stack([own, bins])) if coded else own
         return keys
+
+    def limits(self, x: npt.ArrayLike, output: int = 0) -> Floats:
+        """Between which values of each raw column, the others held, a row's equation holds.
+
+        At most between the knots beside the value: the codes bend there.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+
+        Returns
+        -------
+        ndarray of shape (n_features, 2)
+            Infinite where nothing bends that way.
+        """
+        row = self._rows(np.atleast_2d(np.asarray(x)))
+        part = self.network.select(self.network.beta[:, output] != 0)
+        codes, slopes, _ = self.coding._linear(row)
+        heights = part.preactivations(codes)[0].astype(np.float64)
+        ends: Floats = row[0][:, None] + steps_to_switch(
+            heights, self.coding._by_column(part.weights * slopes)
+        )
+        for column, place in enumerate(self.coding._bins(row)[0].tolist()):
+            knots = np.concatenate([[-np.inf], self.coding.knots[column], [np.inf]])
+            ends[column] = np.clip(ends[column], knots[place], knots[place + 1])
+        return ends
 
     def along(self, X: npt.ArrayLike, column: int) -> CodedRestriction:
         """The function of one raw column, the others held at each row's values."""

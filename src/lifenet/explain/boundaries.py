@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lifenet.coding import CodedNetwork
+from lifenet.network import steps_to_switch
 
 if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats
-    from lifenet.coding import ColumnCoding
     from lifenet.network import ReluNetwork
 
 __all__ = ["Boundary", "column_limits", "nearest_boundaries"]
@@ -97,41 +96,13 @@ def _switched(distance: Floats, towards: Floats, nearest: int) -> tuple[Bools, B
     return shared, crossed & ~shared
 
 
-def column_limits(network: ReluNetwork | CodedNetwork, x: Floats, output: int) -> Floats:
+def column_limits(network: ReluNetwork, x: Floats, output: int) -> Floats:
     """Between which values of each column, the others held, a row's equation holds.
-
-    Of a coded network, at most between the knots beside the value: its codes bend there.
 
     Returns
     -------
-    (n_columns, 2), the lowest and the highest value; infinite where nothing bends that way
+    (n_columns, 2), the lowest and the highest value; infinite where no neuron bends that way
     """
-    if isinstance(network, CodedNetwork):
-        coding, inner = network.coding, network.network
-        inputs, walls = coding.encode(x[None]), _walls(coding, x)
-        part = inner.select(inner.beta[:, output] != 0)
-        rates = coding._by_column(part.weights * coding.slopes(x[None]))
-    else:
-        inputs, walls = x[None], np.broadcast_to([-np.inf, np.inf], (len(x), 2))
-        part = network.select(network.beta[:, output] != 0)
-        rates = part.weights.astype(np.float64)
-    z = part.preactivations(inputs)[0].astype(np.float64)
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        step = np.abs(z)[:, None] / np.abs(rates)
-    # Which way the column must go to switch the neuron: 0 where it has no say.
-    way = np.sign(rates) * np.where(z > 0, -1.0, 1.0)[:, None]
-    limits = [
-        np.where(way == side, step, np.inf).min(axis=0, initial=np.inf) * side
-        for side in (-1.0, 1.0)
-    ]
-    ends = x[:, None] + np.stack(limits, axis=1)
-    return np.stack([np.maximum(ends[:, 0], walls[:, 0]), np.minimum(ends[:, 1], walls[:, 1])], 1)
-
-
-def _walls(coding: ColumnCoding, x: Floats) -> Floats:
-    """The knots beside each value, infinite where there is none, (n_columns, 2)."""
-    walls = np.empty((len(x), 2))
-    for column, place in enumerate(coding.segments(x[None])[0].tolist()):
-        knots = np.concatenate([[-np.inf], coding.knots[column], [np.inf]])
-        walls[column] = knots[place : place + 2]
-    return walls
+    part = network.select(network.beta[:, output] != 0)
+    z = part.preactivations(x[None])[0].astype(np.float64)
+    return x[:, None] + steps_to_switch(z, part.weights.astype(np.float64))

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
-from lifenet.coding import CodedNetwork
 from lifenet.explain._sample import Sample, check_network, check_output
 from lifenet.explain.boundaries import column_limits, nearest_boundaries
 from lifenet.explain.levels import BASE_LEVEL
 from lifenet.kernels.quantiles import weighted_quantiles
-from lifenet.network import ReluNetwork
+from lifenet.network import Limited, ReluNetwork
 from lifenet.schema import FeatureSchema, default_names, describe_number
 
 if TYPE_CHECKING:
@@ -264,8 +263,6 @@ def explain_row(
     which = check_output(network, output)
     scale = _scale_of(known) if background is None else background.spread
     inner = network if isinstance(network, ReluNetwork) else None
-    bends = network if isinstance(network, ReluNetwork | CodedNetwork) else None
-    unknown = np.full((len(row), 2), np.nan)
     ends = np.asarray(network.score(np.stack([start, row]))[:, which], dtype=np.float64)
     return RowExplanation(
         schema=known,
@@ -279,13 +276,22 @@ def explain_row(
         reference_score=float(ends[0]),
         parts=_by_feature(network.segment(start, row)[0, :, which], known),
         scale=scale,
-        limits=unknown if bends is None else column_limits(bends, row, which),
+        limits=_limits(network, row, which),
         boundaries=()
         if inner is None
         else nearest_boundaries(inner, row, scale, which, n_boundaries),
         region_share=None if background is None else _region_share(background, row),
         as_far=None if background is None else _share_as_far(background, row),
     )
+
+
+def _limits(network: PiecewiseLinear, row: Floats, output: int) -> Floats:
+    """How far the equation holds, column by column, as far as the network can say."""
+    if isinstance(network, ReluNetwork):
+        return column_limits(network, row, output)
+    if isinstance(network, Limited):
+        return network.limits(row, output)
+    return np.full((len(row), 2), np.nan)
 
 
 def number_text(value: float, digits: int = 4) -> str:

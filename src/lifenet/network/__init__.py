@@ -7,8 +7,16 @@ any model that offers them.
 
 from __future__ import annotations
 
-from lifenet.network._protocol import PiecewiseLinear, Restriction
+from lifenet.network._limits import steps_to_switch
+from lifenet.network._protocol import Limited, PiecewiseLinear, Restriction
 from lifenet.network._relu import ReluNetwork
 from lifenet.network._restriction import ReluRestriction
 
-__all__ = ["PiecewiseLinear", "ReluNetwork", "ReluRestriction", "Restriction"]
+__all__ = [
+    "Limited",
+    "PiecewiseLinear",
+    "ReluNetwork",
+    "ReluRestriction",
+    "Restriction",
+    "steps_to_switch",
+]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from lifenet._typing import Floats
 
-__all__ = ["PiecewiseLinear", "Restriction"]
+__all__ = ["Limited", "PiecewiseLinear", "Restriction"]
 
 
 @runtime_checkable
@@ -91,4 +91,13 @@ class PiecewiseLinear(Protocol):
 
         Over the columns it sums to ``score(end) - score(start)``.
         """
+        ...
+
+
+@runtime_checkable
+class Limited(Protocol):
+    """A network that can say how far the equation of a row holds."""
+
+    def limits(self, x: npt.ArrayLike, output: int = 0) -> Floats:
+        """Lowest and highest value of each column alone, the others held, (n_features, 2)."""
         ...
