@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lifenet.explain import neurons
-from lifenet.explain.boundaries import column_limits, nearest_boundaries
+from lifenet.explain.boundaries import nearest_boundaries
 from lifenet.explain.neurons import (
     feature_importance,
     neuron_contributions,
@@ -295,7 +295,7 @@ class TestBoundaries:
         up, down = nearest_boundaries(net, np.zeros(1), np.ones(1), 0, 5)
         assert (up.neurons, up.distance, up.slopes.tolist()) == ((0,), 0.0, [1.0])
         assert (down.neurons, down.distance, down.slopes.tolist()) == ((1,), 0.0, [-3.0])
-        assert column_limits(net, np.zeros(1), 0).tolist() == [[0.0, 0.0]]
+        assert net.limits(np.zeros(1), 0).tolist() == [[0.0, 0.0]]
 
     def test_what_the_output_or_the_columns_do_not_reach_bounds_nothing(self):
         net = ReluNetwork(
@@ -315,7 +315,7 @@ class TestBoundaries:
         net, x = network(10, n_outputs=2, seed=seed), table(seed=seed)[0]
         key = net.region_keys(x[None])[0]
         n_finite = 0
-        for column, limits in enumerate(column_limits(net, x, 1)):
+        for column, limits in enumerate(net.limits(x, 1)):
             for limit in limits:
                 moved = np.array([x, x])
                 step = limit - x[column] if np.isfinite(limit) else np.copysign(1e6, limit)

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lifenet.network import steps_to_switch
-
 if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats
     from lifenet.network import ReluNetwork
 
-__all__ = ["Boundary", "column_limits", "nearest_boundaries"]
+__all__ = ["Boundary", "nearest_boundaries"]
 
 #: Hyperplanes closer than this, in standard deviations, are one.
 _SAME = 1e-9
@@ -94,15 +92,3 @@ def _switched(distance: Floats, towards: Floats, nearest: int) -> tuple[Bools, B
     shared = parallel & (np.abs(distance - length) <= slack)
     crossed = distance - length * (towards @ towards[nearest]) < -slack
     return shared, crossed & ~shared
-
-
-def column_limits(network: ReluNetwork, x: Floats, output: int) -> Floats:
-    """Between which values of each column, the others held, a row's equation holds.
-
-    Returns
-    -------
-    (n_columns, 2), the lowest and the highest value; infinite where no neuron bends that way
-    """
-    part = network.select(network.beta[:, output] != 0)
-    z = part.preactivations(x[None])[0].astype(np.float64)
-    return x[:, None] + steps_to_switch(z, part.weights.astype(np.float64))

@@ -9,7 +9,7 @@ import numpy as np
 
 from lifenet._extras import require
 from lifenet.explain._sample import Sample, check_network, check_output
-from lifenet.explain.boundaries import column_limits, nearest_boundaries
+from lifenet.explain.boundaries import nearest_boundaries
 from lifenet.explain.levels import BASE_LEVEL
 from lifenet.kernels.quantiles import weighted_quantiles
 from lifenet.network import Limited, ReluNetwork
@@ -263,6 +263,7 @@ def explain_row(
     which = check_output(network, output)
     scale = _scale_of(known) if background is None else background.spread
     inner = network if isinstance(network, ReluNetwork) else None
+    unknown = np.full((len(row), 2), np.nan)
     ends = np.asarray(network.score(np.stack([start, row]))[:, which], dtype=np.float64)
     return RowExplanation(
         schema=known,
@@ -276,22 +277,13 @@ def explain_row(
         reference_score=float(ends[0]),
         parts=_by_feature(network.segment(start, row)[0, :, which], known),
         scale=scale,
-        limits=_limits(network, row, which),
+        limits=network.limits(row, which) if isinstance(network, Limited) else unknown,
         boundaries=()
         if inner is None
         else nearest_boundaries(inner, row, scale, which, n_boundaries),
         region_share=None if background is None else _region_share(background, row),
         as_far=None if background is None else _share_as_far(background, row),
     )
-
-
-def _limits(network: PiecewiseLinear, row: Floats, output: int) -> Floats:
-    """How far the equation holds, column by column, as far as the network can say."""
-    if isinstance(network, ReluNetwork):
-        return column_limits(network, row, output)
-    if isinstance(network, Limited):
-        return network.limits(row, output)
-    return np.full((len(row), 2), np.nan)
 
 
 def number_text(value: float, digits: int = 4) -> str:

@@ -24,6 +24,7 @@ from lifenet.network._checks import (
     common_dtype,
     neuron_indices,
 )
+from lifenet.network._limits import steps_to_switch
 from lifenet.network._moves import move_columns
 from lifenet.network._restriction import ReluRestriction
 
@@ -242,6 +243,24 @@ class ReluNetwork:
         for block in self._blocks(rows):
             keys[block] = pattern_keys(self._preactivations(rows[block]) > 0)
         return keys
+
+    def limits(self, x: npt.ArrayLike, output: int = 0) -> Floats:
+        """Between which values of each column, the others held, a row's equation holds.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+
+        Returns
+        -------
+        ndarray of shape (n_features, 2)
+            The lowest and the highest value; infinite where no neuron bends that way.
+        """
+        row = self._rows(np.atleast_2d(np.asarray(x)))
+        part = self.select(self.beta[:, output] != 0)
+        heights = part.preactivations(row)[0].astype(np.float64)
+        ends: Floats = row[0][:, None] + steps_to_switch(heights, part.weights.astype(np.float64))
+        return ends
 
     def along(self, X: npt.ArrayLike, column: int) -> ReluRestriction:
         """The network as a function of one column, the others held at each row's values."""
