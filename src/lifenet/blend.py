@@ -7,13 +7,15 @@ For each fold of the rows, with the others to learn from:
 3. all these neurons are one layer; its ridge penalty is chosen on the fold, and from there all
    neurons and the read-out are refined together as long as the fold gains.
 
-The mean of the folds' networks is one network again. Every row has judged one of them.
+The mean of the folds' networks is one network again. Every row has judged one of them, so that
+the folds can also say which boosted trees, as they are, it should be mixed with, and how much.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -34,8 +36,9 @@ from lifenet.readouts.favours import choose_scale
 from lifenet.readouts.ridge import Ridge, follow_path
 from lifenet.recipe import Life, Run, Stage, sample_subsets, successful, train_stage
 from lifenet.record import Subset
+from lifenet.rules.boosting import Apart, Boosting, Sample
 from lifenet.rules.descent import Descent
-from lifenet.rules.neurons import rule_layer, smooth_layer
+from lifenet.rules.neurons import rule_layer, rule_network, smooth_layer
 from lifenet.rules.trees import grow_boxes
 from lifenet.sampling import NeuronProjection
 from lifenet.solvers.base import Iteration, Outcome, Problem, Status
@@ -46,13 +49,14 @@ from lifenet.solvers.readout import Curvature, spreads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lifenet._typing import Floats
+    from lifenet._typing import Floats, Integers
     from lifenet.blocks import Block
+    from lifenet.rules.boosting import Mixture
     from lifenet.rules.columns import CodedColumns
     from lifenet.rules.neurons import Layer
     from lifenet.solvers.features import Features
 
-__all__ = ["Blend", "Fold", "train_blend", "train_fold"]
+__all__ = ["Blend", "Blended", "Fold", "train_blend", "train_fold"]
 
 # Narrow networks see at most so many rows, fewer where they have many unknowns: their neurons are
 # read out anew on all.
@@ -79,7 +83,7 @@ _HELD_BYTES = 1 << 29
 # Shares of a fold's time for the narrow networks.
 _SMOOTH_BY = 0.3
 _UNUSED = 1e-12
-_SEED_ROWS, _SEED_TREES, _SEED_STEPS, _SEED_READOUT = range(4)
+_SEED_ROWS, _SEED_TREES, _SEED_STEPS, _SEED_READOUT, _SEED_WHOLE = range(5)
 
 
 @dataclass(repr=False)
@@ -88,8 +92,9 @@ class Blend(Settings):
 
     Parameters
     ----------
-    n_folds : int or "auto", default="auto"
-        Folds, and so networks that are averaged. "auto" takes 4, or 5 below 3,000 rows.
+    n_folds : int, "auto" or "more", default="auto"
+        Folds, and so networks that are averaged. "auto" takes 4, or 5 below 3,000 rows; "more" 8,
+        or 5 from 20,000 rows on.
     n_networks : int, default=20
         Most narrow networks of a fold, which several classes share; fewer where columns are many
         or rows few.
@@ -107,10 +112,13 @@ class Blend(Settings):
         Most bins of a column's codes.
     descent : Descent
         How the layer is refined in the end.
+    boosting : Boosting or None, default=None
+        Boosted trees that the mean of the folds is mixed with as they are: more accurate, with
+        several times as many neurons.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_folds": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
+        "n_folds": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto", "more"})],
         "n_networks": [Interval(Integral, 0, None, closed="left")],
         "n_trees": [Interval(Integral, 1, None, closed="left")],
         "n_leaves": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
@@ -119,6 +127,7 @@ class Blend(Settings):
         "columns": [Interval(Real, 0, 1, closed="right")],
         "n_bins": [Interval(Integral, 2, None, closed="left")],
         "descent": [Descent],
+        "boosting": [Boosting, None],
     }
 
     n_folds: int | str = "auto"
@@ -130,11 +139,14 @@ class Blend(Settings):
     columns: float = 0.5
     n_bins: int = 64
     descent: Descent = field(default_factory=Descent)
+    boosting: Boosting | None = None
 
     def check(self) -> None:
         """Refuse settings out of their range."""
         super().check()
         self.descent.check()
+        if self.boosting is not None:
+            self.boosting.check()
 
     def coding(self) -> QuantileCoding:
         """Codes that both kinds of neurons find theirs among."""
@@ -144,6 +156,8 @@ class Blend(Settings):
         """Number of folds."""
         if not isinstance(self.n_folds, str):
             return int(self.n_folds)
+        if self.n_folds == "more":
+            return 5 if total_weight >= 20_000 else 8
         return 4 if total_weight >= 3_000 else 5
 
     def leaves(self, problem: Problem) -> int:
@@ -175,16 +189,29 @@ def _unknowns(n_features: int) -> int:
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to learn from and rows apart, which may be none."""
+    """Rows to learn from and rows apart, which may be none.
+
+    Attributes
+    ----------
+    places : numbers of the rows apart among all rows
+    """
 
     learn: Problem
     judge: Problem | None
+    places: Integers | None = None
+
+
+@dataclass(frozen=True)
+class Blended(Life):
+    """A blend, and the boosted trees it was mixed with, where it was asked to be."""
+
+    mixture: Mixture | None = None
 
 
 def train_blend(
     problem: Problem, columns: CodedColumns, folds: Sequence[Fold], blend: Blend, run: Run
-) -> Life:
-    """A network for each fold, and their mean.
+) -> Blended:
+    """A network for each fold, and their mean, mixed with boosted trees where these are asked for.
 
     Folds whose turn comes after the time limit are left out, but for the first.
 
@@ -213,7 +240,77 @@ def train_blend(
     networks = [one.network for one in successful(trained)]
     network = ReluNetwork.concatenate(networks, np.full(len(networks), 1 / len(networks)))
     widest = max(one.n_neurons for one in networks)
-    return Life(network, (Stage(widest, tuple(trained), (), 1.0),))
+    life = Blended(network, (Stage(widest, tuple(trained), (), 1.0),))
+    if blend.boosting is None:
+        return life
+    return _mixed_with_trees(life, problem, columns, folds, blend.boosting, run, deadline)
+
+
+def _mixed_with_trees(
+    life: Blended,
+    problem: Problem,
+    columns: CodedColumns,
+    folds: Sequence[Fold],
+    boosting: Boosting,
+    run: Run,
+    deadline: float | None,
+) -> Blended:
+    """The mean of the folds and boosted trees of all rows, in shares that the folds choose."""
+    done = [
+        (fold, fold.judge, trained.network)
+        for fold, trained in zip(folds, life.stages[0].trained, strict=True)
+        if fold.judge is not None and trained.outcome is not None
+    ]
+    scores = [_scored(judge, network) for _, judge, network in done]
+    apart: list[Apart] = []
+    for (fold, judge, _), score in zip(done, scores, strict=True):
+        if sum(len(one.score) for one in apart) < boosting.n_judging:
+            apart.append(Apart(_sample(fold.learn, columns), _sample(judge, columns), score))
+    if not apart:
+        return life
+    # Rows apart judge single networks, whose mean is better by what they differ in.
+    spread = (1 - 1 / len(done)) * _disagreement([fold for fold, _, _ in done], scores)
+    seed = _seed(run.seed, 0, _SEED_WHOLE)
+    rows = _sample(problem, columns)
+    chosen = boosting.choose(apart, rows, problem.loss, spread, seed, run.n_jobs, deadline)
+    if chosen.share == 0:
+        return replace(life, mixture=chosen)
+    trees = boosting.grow(rows, problem.loss, chosen, seed)
+    whole = rule_network(*trees.boxes(), trees.intercept(), columns)
+    network = ReluNetwork.concatenate([life.network, whole], (1 - chosen.share, chosen.share))
+    return replace(life, network=network, mixture=chosen)
+
+
+def _disagreement(folds: Sequence[Fold], scores: Sequence[Floats]) -> float:
+    """How much of its loss a network has from its own accidents.
+
+    Half the curvature times the squared difference of two networks over two, on rows that neither
+    has seen; zero where there are no such rows.
+    """
+    found = []
+    for (one, score), (other, another) in combinations(zip(folds, scores, strict=True), 2):
+        if one.judge is None or one.places is None or other.places is None:
+            continue
+        _, here, there = np.intersect1d(one.places, other.places, return_indices=True)
+        first, second = score[here], another[there]
+        middle = (first + second) / 2
+        shaped = middle[:, 0] if middle.shape[1] == 1 else middle
+        bent = one.judge.loss.curvature(one.judge.rows.target[here], shaped).reshape(middle.shape)
+        found.append((bent * np.square(first - second) / 4).sum(axis=1))
+    values = np.concatenate([np.zeros(0), *found])
+    return float(values.mean()) if len(values) else 0.0
+
+
+def _sample(problem: Problem, columns: CodedColumns) -> Sample:
+    """Rows as trees see them: by the codes that rise with the columns."""
+    rows = problem.rows
+    values = rows.collect(lambda block: block.inputs[columns.value].copy()).T
+    return Sample(values, rows.target, rows.weight)
+
+
+def _scored(problem: Problem, network: ReluNetwork) -> Floats:
+    """What a network says of rows, (n_rows, n_outputs)."""
+    return problem.rows.collect(lambda block: network.score(block.inputs[:-1].T).T).T
 
 
 def _report(run: Run, done: int, of: int) -> None:
@@ -306,16 +403,16 @@ def _rules(
     blend: Blend, columns: CodedColumns, learn: Problem, seed: np.random.SeedSequence
 ) -> Layer:
     """Neurons of the leaves of boosted trees."""
-    rows = learn.rows
+    rows = _sample(learn, columns)
     boxes = grow_boxes(
-        rows.collect(lambda block: block.inputs[columns.value].copy()).T,
+        rows.values,
         rows.target,
         rows.weight,
         learn.loss,
         n_trees=blend.n_trees,
         n_leaves=blend.leaves(learn),
         learning_rate=blend.learning_rate,
-        min_leaf=blend.rows_of_leaf(rows.total_weight),
+        min_leaf=blend.rows_of_leaf(learn.rows.total_weight),
         columns=blend.columns,
         seed=int(seed.generate_state(1)[0] % 2**31),
     )

@@ -54,12 +54,25 @@ def hold_out(
 
 
 def make_folds(
-    prepared: Prepared, validation: Any, X: Any, y: Any, groups: Any, seed: int, n_folds: int
+    prepared: Prepared,
+    validation: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    seed: int,
+    n_folds: int,
+    *,
+    once_more: bool = False,
 ) -> list[Fold] | None:
     """Folds, each with the rows to learn from; None where rows or classes are too few for them.
 
     By "auto" a fold is drawn by a hash of the rows' values, as `hold_out` does; a share is one
     fold of that size, a splitter has its own, and None is no fold at all.
+
+    Parameters
+    ----------
+    once_more : whether "auto" has one fold more, which shares rows with the others: there, two
+        networks have not seen the same rows
     """
     rows, problem = prepared.rows, prepared.problem
     if validation is None:
@@ -68,6 +81,9 @@ def make_folds(
         hashes = _hashes(rows, seed)
         number = _fold_of(hashes, n_folds)
         parts = [(number != one, number == one) for one in range(n_folds)]
+        if once_more:
+            judge = _fold_of(_hashes(rows, seed + 1), n_folds) == 0
+            parts.append((~judge, judge))
         if not all(_serves(prepared, hashes, judge) for _, judge in parts):
             return None
     elif isinstance(validation, Real):
@@ -77,7 +93,10 @@ def make_folds(
         parts = [_inside(rows, one) for one in validation.split(X, y, groups)]
     for learn, judge in parts:
         _check(prepared, learn, judge, validation)
-    return [Fold(_part(prepared, learn), _part(prepared, judge)) for learn, judge in parts]
+    return [
+        Fold(_part(prepared, learn), _part(prepared, judge), np.flatnonzero(judge))
+        for learn, judge in parts
+    ]
 
 
 def first_fold(prepared: Prepared, seed: int, n_folds: int) -> HeldOut | None:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lifenet._threads import one_blas_thread
 from lifenet.aggregate import combine
-from lifenet.blend import train_blend
+from lifenet.blend import Blended, train_blend
 from lifenet.estimators._base import NetworkClassifier, NetworkRegressor
 from lifenet.estimators._codes import coded_columns
 from lifenet.estimators._holdout import hold_out, make_folds
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from lifenet.estimators._base import Prepared, Units
     from lifenet.network import ReluNetwork
     from lifenet.readouts.design import Readout
+    from lifenet.rules.boosting import Mixture
     from lifenet.sampling import Sampler
     from lifenet.solvers.base import Trainer
     from lifenet.solvers.polish import Polish, Polished
@@ -96,6 +97,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
     record_: Record
     polished_: Polished | None
     blend_: Blend | None
+    mixture_: Mixture | None
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -125,7 +127,16 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
         seed = self._seed()
         if self.blend_ is not None:
             n_folds = self.blend_.folds(prepared.rows.total_weight)
-            folds = make_folds(prepared, self.validation, X, y, groups, seed, n_folds)
+            folds = make_folds(
+                prepared,
+                self.validation,
+                X,
+                y,
+                groups,
+                seed,
+                n_folds,
+                once_more=self.blend_.boosting is not None,
+            )
             if folds is not None:
                 self._fit_blend(self.blend_, prepared, folds, seed)
                 mean_of_folds = isinstance(self.validation, str) and self.preset != "small"
@@ -172,6 +183,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
         record = record_of(life)
         self.record_ = self.record_ + record if before else record
         self.polished_ = life.polished
+        self.mixture_ = life.mixture if isinstance(life, Blended) else None
         self.n_iter_ = int(max(self.record_["iterations"], default=0))
 
     def _chosen_blend(self) -> Blend | None:
@@ -187,7 +199,7 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
         limit = None if self.time_limit is None else _BLENDED * self.time_limit
         run = Run(seed, self.n_jobs, limit, reporter)
         columns = coded_columns(self.coding_, prepared.rows)
-        life = train_blend(prepared.problem, columns, folds, blend, run)
+        life: Life = train_blend(prepared.problem, columns, folds, blend, run)
         if self.preset == "small":
             deadline = None if self.time_limit is None else begun + self.time_limit
             apart = _first_fold(folds)

@@ -15,6 +15,7 @@ from lifenet.readouts.elastic_net import ElasticNet
 from lifenet.readouts.mixing import Mixing
 from lifenet.readouts.ridge import Ridge
 from lifenet.readouts.selection import BaseLearnerSelection
+from lifenet.rules.boosting import Boosting
 from lifenet.rules.descent import Descent
 from lifenet.sampling import Bootstrap, NeuronProjection, RandomProjection
 from lifenet.solvers.adam import Adam
@@ -70,7 +71,7 @@ PART_CONSTRAINTS: dict[str, list[Any]] = {
 #: Blends by name. "small" is then simplified to so many neurons.
 BLENDS = {
     "fast": Blend(),
-    "best": Blend(n_folds=10, descent=Descent(600, max_epochs=30)),
+    "best": Blend("more", descent=Descent(600, max_epochs=30), boosting=Boosting()),
     "small": Blend(),
 }
 SMALL_NEURONS = 64

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lifenet.network import ReluNetwork
+
 if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats, Integers
-    from lifenet.network import ReluNetwork
     from lifenet.rules.columns import CodedColumns
     from lifenet.rules.trees import Boxes
 
-__all__ = ["Layer", "rule_layer", "smooth_layer"]
+__all__ = ["Layer", "rule_layer", "rule_network", "smooth_layer"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +42,33 @@ class Layer:
 
 def rule_layer(boxes: Boxes, columns: CodedColumns) -> Layer:
     """A neuron for every different box; it may bend in the columns of its box, and in no other."""
-    first, last = _bins(boxes, columns)
-    if len(first):
-        both = np.unique(np.hstack([first, last]), axis=0)
-        first, last = both[:, : columns.n_columns], both[:, columns.n_columns :]
+    return _layer(*_distinct(boxes, columns)[:2], columns)
+
+
+def rule_network(
+    boxes: Boxes, height: Floats, intercept: Floats, columns: CodedColumns
+) -> ReluNetwork:
+    """Trees as they are: what every box adds to the scores, summed over all.
+
+    Parameters
+    ----------
+    height : (n_boxes, n_outputs)
+    intercept : (n_outputs,)
+    """
+    first, last, place = _distinct(boxes, columns)
+    theta = _layer(first, last, columns).theta
+    beta = np.zeros((len(theta), len(intercept)))
+    np.add.at(beta, place, height)
+    return ReluNetwork(theta[:, :-1], theta[:, -1], beta, intercept)
+
+
+def _distinct(boxes: Boxes, columns: CodedColumns) -> tuple[Integers, Integers, Integers]:
+    """The ramps at which the different boxes begin and end, and which of them each box is."""
+    both, place = np.unique(np.hstack(_bins(boxes, columns)), axis=0, return_inverse=True)
+    return both[:, : columns.n_columns], both[:, columns.n_columns :], place.ravel()
+
+
+def _layer(first: Integers, last: Integers, columns: CodedColumns) -> Layer:
     theta = np.zeros((len(first), columns.n_codes + 1))
     free = np.zeros((len(first), columns.n_codes), dtype=bool)
     theta[:, -1] = 1.0
