@@ -114,7 +114,8 @@ class Blend(Settings):
         How the layer is refined in the end.
     boosting : Boosting or None, default=None
         Boosted trees that the mean of the folds is mixed with as they are: more accurate, with
-        several times as many neurons.
+        several times as many neurons. Their edges become those of the codes, so `n_bins` must not
+        be small.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
