@@ -205,9 +205,11 @@ class TestChoice:
 
     def test_large_trees_are_few_and_no_two_sizes_alike(self):
         settings = Boosting(n_leaves=(8, 64, 160), n_trees=300, max_rules=1600)
-        assert settings._rounds(160, SquaredError()) == list(range(1, 11))
-        assert settings._rounds(8, SquaredError())[-1] == 200
-        assert settings._rounds(8, Multinomial(4))[-1] == 50
+        assert settings._rounds(160, 9_000, SquaredError()) == list(range(1, 11))
+        assert settings._rounds(8, 9_000, SquaredError())[-1] == 200
+        assert settings._rounds(8, 9_000, Multinomial(4))[-1] == 50
+        as_rows = replace(settings, max_rules="auto")
+        assert [as_rows._rounds(160, n, SquaredError())[-1] for n in (9, 32_000)] == [125, 200]
         assert settings._sizes(1000) == [(8, 20), (50, 20)]
         assert settings._sizes(10_000) == [(8, 20), (64, 20), (160, 20)]
 

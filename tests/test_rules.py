@@ -744,3 +744,10 @@ class TestDescent:
     def test_settings_are_cloned_and_good_ones_pass(self):
         Descent().check()
         assert clone(Descent(7)).set_params(batch_size=3) == Descent(7, batch_size=3)
+
+
+def test_many_rows_get_more_steps_where_passes_are_asked_for():
+    descent = Descent(n_steps=600, max_epochs=30, min_epochs=10)
+    assert [descent.steps(n) for n in (100, 14_000, 40_000)] == [100, 600, 10 * round(40_000 / 256)]
+    assert dataclasses.replace(descent, min_epochs=0).steps(40_000) == 600
+    assert dataclasses.replace(descent, n_steps=0).steps(40_000) == 0

@@ -1,4 +1,4 @@
-"""What the codes of a fit say of its columns, for the rules."""
+"""What the codes of a fit say of its columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lifenet.blocks import ArrayRows, Scaling
     from lifenet.coding import ColumnCoding
 
-__all__ = ["coded_columns"]
+__all__ = ["code_groups", "coded_columns"]
 
 # Codes of a bent column before its ramps: the value and the normal score.
 _BEFORE_RAMPS = 2
@@ -48,6 +48,13 @@ def coded_columns(coding: ColumnCoding, rows: ArrayRows) -> CodedColumns:
         zero,
         one,
     )
+
+
+def code_groups(coding: ColumnCoding | None) -> list[Integers] | None:
+    """The codes of each column; None without codes."""
+    if coding is None:
+        return None
+    return [np.arange(coding.n_codes)[coding.codes_of(j)] for j in range(coding.n_features)]
 
 
 def _heights(value: float, scaling: Scaling) -> Floats:

@@ -204,7 +204,9 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
             deadline = None if self.time_limit is None else begun + self.time_limit
             apart = _first_fold(folds)
             own = None if apart is None else life.members[0].network
-            life = with_fewer_neurons(life, prepared.problem, apart, own, SMALL_NEURONS, deadline)
+            life = with_fewer_neurons(
+                life, prepared.problem, apart, own, SMALL_NEURONS, deadline, self.coding_
+            )
         self._keep_life(life, prepared)
         reporter.finish()
 

@@ -71,7 +71,7 @@ PART_CONSTRAINTS: dict[str, list[Any]] = {
 #: Blends by name. "small" is then simplified to so many neurons.
 BLENDS = {
     "fast": Blend(),
-    "best": Blend("more", descent=Descent(600, max_epochs=30), boosting=Boosting()),
+    "best": Blend("more", descent=Descent(600, max_epochs=30, min_epochs=10), boosting=Boosting()),
     "small": Blend(),
 }
 SMALL_NEURONS = 64

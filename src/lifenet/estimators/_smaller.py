@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from lifenet._threads import one_blas_thread
 from lifenet.coding import CodedNetwork
 from lifenet.estimators._base import NetworkEstimator
+from lifenet.estimators._codes import code_groups
 from lifenet.estimators._holdout import first_fold, hold_out
 from lifenet.network import ReluNetwork
 from lifenet.simplify import Simplify, select_neurons, walk_frontier
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SmallerMixin", "with_fewer_neurons"]
 
-# First size on the way to a network of few neurons.
-_FIRST = 4
+# First size on the way to a network of few neurons, and iterations of each.
+_FIRST, _MAX_ITER = 4, 300
 
 
 class SmallerMixin(NetworkEstimator):
@@ -73,7 +74,8 @@ class SmallerMixin(NetworkEstimator):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
         settings : Simplify or None
-            Sizes, and how they are reached.
+            Sizes, and how they are reached; None is `Simplify()`, with crossed rows for networks of
+            codes, which have many weights.
         time_limit : float or None
             Seconds after which the sizes that are done are returned.
 
@@ -92,7 +94,10 @@ class SmallerMixin(NetworkEstimator):
             apart = first_fold(prepared, *self._folds)
             own = None if apart is None else units.rescale(self.members_[0].network)
         network = units.rescale(self._inner)
-        frontier = walk_frontier(prepared.problem, network, apart, settings, deadline, own)
+        if settings is None and self.coding_ is not None:
+            settings = Simplify(crossed=1.0)
+        groups = code_groups(self.coding_)
+        frontier = walk_frontier(prepared.problem, network, apart, settings, deadline, own, groups)
         return frontier.unscaled(
             lambda one: self._coded(units.unscale(one, trained=False)), units.spread
         )
@@ -127,6 +132,7 @@ def with_fewer_neurons(
     own: ReluNetwork | None,
     n_neurons: int,
     deadline: float | None,
+    coding: ColumnCoding | None = None,
 ) -> Life:
     """The same run with a network of at most so many neurons, which learnt from the full one.
 
@@ -134,12 +140,19 @@ def with_fewer_neurons(
     ----------
     apart : rows to learn from, and rows that judge on the way
     own : a network that has not seen those that judge, where there is one
+    coding : of the columns, where the inputs are codes
     """
     if life.network.n_neurons <= n_neurons:
         return life
-    settings = Simplify(largest=_FIRST * n_neurons, smallest=n_neurons)
+    settings = Simplify(
+        largest=_FIRST * n_neurons,
+        smallest=n_neurons,
+        max_iter=_MAX_ITER,
+        crossed=0.0 if coding is None else 1.0,
+    )
+    groups = code_groups(coding)
     with one_blas_thread():
-        frontier = walk_frontier(problem, life.network, apart, settings, deadline, own)
+        frontier = walk_frontier(problem, life.network, apart, settings, deadline, own, groups)
         network = frontier.networks[-1]
         if network.n_neurons > n_neurons:  # time is over
             network = select_neurons(problem, network, n_neurons)

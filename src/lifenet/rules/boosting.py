@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import joblib
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from lifenet._settings import Settings
 from lifenet.rules.trees import grow_trees
@@ -25,6 +25,8 @@ __all__ = ["Apart", "Boosting", "Mixture", "Sample"]
 
 # Loss of boosted trees falls with about this power of the rows that they have seen.
 _BY_ROWS = 0.2
+# Leaves in all that any number of rows allows for.
+_RULES = 20_000
 # Numbers of rounds and shares of the trees that are compared.
 _N_ROUNDS, _N_SHARES = 10, 20
 
@@ -92,8 +94,8 @@ class Boosting(Settings):
         Fewest rows of a leaf, to choose from; the first for trees of any size.
     n_trees : int, default=300
         Most trees.
-    max_rules : int, default=20_000
-        Most leaves in all: large trees are fewer.
+    max_rules : int or "auto", default="auto"
+        Most leaves in all: large trees are fewer. "auto" takes as many as rows, 20,000 at least.
     learning_rate : float, default=0.07
     columns : float, default=0.5
         Share of the columns that a split chooses from.
@@ -107,7 +109,7 @@ class Boosting(Settings):
         "n_leaves": ["array-like"],
         "min_leaf": ["array-like"],
         "n_trees": [Interval(Integral, 1, None, closed="left")],
-        "max_rules": [Interval(Integral, 2, None, closed="left")],
+        "max_rules": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "columns": [Interval(Real, 0, 1, closed="right")],
         "n_judging": [Interval(Integral, 1, None, closed="left")],
@@ -117,7 +119,7 @@ class Boosting(Settings):
     n_leaves: Sequence[int] = (8, 24, 64, 160)
     min_leaf: Sequence[int] = (20, 5)
     n_trees: int = 300
-    max_rules: int = 20_000
+    max_rules: int | str = "auto"
     learning_rate: float = 0.07
     columns: float = 0.5
     n_judging: int = 6_000
@@ -160,8 +162,10 @@ class Boosting(Settings):
         parallel = joblib.Parallel(n_jobs=n_jobs)
 
         def mixed(size: tuple[int, int]) -> Mixture:
-            late = deadline is not None and time.monotonic() >= deadline
-            return none if late else self._mixed(apart, loss, spread, size, alone, parallel, seed)
+            if deadline is not None and time.monotonic() >= deadline:
+                return none
+            rounds = self._rounds(size[0], len(rows.target), loss)
+            return self._mixed(apart, loss, spread, size, rounds, alone, parallel, seed)
 
         none = Mixture(0, 0, 0, 0.0, alone, alone)
         best, n_rows = none, min(len(one.learn.target) for one in apart)
@@ -186,12 +190,12 @@ class Boosting(Settings):
         loss: Loss,
         spread: float,
         size: tuple[int, int],
+        rounds: list[int],
         alone: float,
         parallel: Any,
         seed: np.random.SeedSequence,
     ) -> Mixture:
-        """The best rounds and share of trees of one size."""
-        rounds = self._rounds(size[0], loss)
+        """The best of some numbers of rounds and shares, of trees of one size."""
         found = parallel(
             joblib.delayed(_scores)(self, one, loss, size, rounds, seed) for one in apart
         )
@@ -235,9 +239,10 @@ class Boosting(Settings):
             seed=int(seed.generate_state(1)[0] % 2**31),
         )
 
-    def _rounds(self, n_leaves: int, loss: Loss) -> list[int]:
+    def _rounds(self, n_leaves: int, n_rows: int, loss: Loss) -> list[int]:
         """Numbers of rounds that are compared, of trees of a size."""
-        n_trees = min(self.n_trees, self.max_rules // n_leaves)
+        most = max(_RULES, n_rows) if isinstance(self.max_rules, str) else self.max_rules
+        n_trees = min(self.n_trees, most // n_leaves)
         most = max(1, n_trees // loss.n_outputs)
         return sorted({-(-most * part // _N_ROUNDS) for part in range(1, _N_ROUNDS + 1)})
 

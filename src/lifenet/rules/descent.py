@@ -49,6 +49,8 @@ class Descent(Settings):
         Most steps; 0 leaves the network as it is.
     max_epochs : int, default=12
         Passes over the rows that are enough, but for a hundred steps.
+    min_epochs : int, default=0
+        Passes over the rows that are made at least, where that takes more steps.
     learning_rate : float, default=2e-4
         Largest.
     batch_size : int, default=256
@@ -60,6 +62,7 @@ class Descent(Settings):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_steps": [Interval(Integral, 0, None, closed="left")],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "min_epochs": [Interval(Integral, 0, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "n_readings": [Interval(Integral, 1, None, closed="left")],
@@ -70,6 +73,7 @@ class Descent(Settings):
     learning_rate: float = 2e-4
     batch_size: int = 256
     n_readings: int = 8
+    min_epochs: int = 0
 
     def refine(
         self,
@@ -93,8 +97,9 @@ class Descent(Settings):
 
     def steps(self, n_rows: int) -> int:
         """Steps that so many rows get."""
-        enough = self.max_epochs * _n_batches(n_rows, self.batch_size)
-        return min(self.n_steps, max(enough, _FEWEST_STEPS))
+        batches = _n_batches(n_rows, self.batch_size)
+        most = max(self.n_steps, self.min_epochs * batches) if self.n_steps else 0
+        return min(most, max(self.max_epochs * batches, _FEWEST_STEPS))
 
     def rate(self, step: int, n_steps: int) -> float:
         """Learning rate of a step, from 0, of so many."""

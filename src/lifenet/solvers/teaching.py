@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["taught_by"]
 
 
-def taught_by(problem: Problem, teacher: ReluNetwork, share: float) -> Problem:
+def taught_by(problem: Problem, teacher: ReluNetwork, share: float | Floats) -> Problem:
     """The problem with expectations in place of targets.
 
     ``share * E[y | teacher] + (1 - share) * y``; of several classes, shares of each class.
@@ -26,15 +26,15 @@ def taught_by(problem: Problem, teacher: ReluNetwork, share: float) -> Problem:
     Parameters
     ----------
     teacher : reads the problem's rows
-    share : between 0 and 1
+    share : between 0 and 1, one for all rows or one a row, (n_rows,)
     """
     rows, loss = problem.rows, problem.loss
     expected = loss.mean(_scores(problem, teacher))
     if loss.n_outputs == 1:
         mixed = share * expected + (1.0 - share) * rows.target
         return Problem(rows.with_target(mixed), loss)
-    expected *= share
-    expected[np.arange(len(expected)), rows.target.astype(np.intp)] += 1.0 - share
+    expected *= np.reshape(share, (-1, 1))
+    expected[np.arange(len(expected)), rows.target.astype(np.intp)] += 1.0 - np.asarray(share)
     numbers = np.arange(len(expected), dtype=np.float64)
     return Problem(rows.with_target(numbers), _Shares(loss.n_outputs, expected))
 
