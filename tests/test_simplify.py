@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from lifenet import simplify as simplify_module
 from lifenet.blocks import ArrayRows
 from lifenet.coding import CodedNetwork, ColumnCoding
 from lifenet.frontier import Frontier
@@ -127,6 +128,78 @@ def test_a_teacher_has_nothing_to_learn_from_itself(loss):
     flat = ReluNetwork(np.zeros((0, 3)), [], np.zeros((0, loss.n_outputs)), null)
     _, slopes = value_and_gradient(taught, Wide.of(flat), 0.0)
     np.testing.assert_allclose(slopes, 0.0, atol=1e-12)
+
+
+@by_name
+def test_every_row_may_have_a_share_of_its_own(loss):
+    rng = np.random.default_rng(12)
+    teacher, pupil = (random_network(rng, 4, n_outputs=loss.n_outputs) for _ in range(2))
+    problem = random_problem(rng, teacher, loss)
+    first, last = np.arange(100), np.arange(100, 300)
+    taught = taught_by(problem, teacher, np.repeat([0.3, 1.0], [100, 200]))
+    gradients = [
+        value_and_gradient(
+            taught_by(Problem(problem.rows.take(part), loss), teacher, share), Wide.of(pupil), 0.0
+        )[1]
+        for part, share in ((first, 0.3), (last, 1.0))
+    ]
+    _, both = value_and_gradient(taught, Wide.of(pupil), 0.0)
+    np.testing.assert_allclose(both, gradients[0] / 3 + 2 * gradients[1] / 3, atol=1e-12)
+
+
+# ---------------------------------------------------------------------- crossed rows
+
+
+def test_crossed_rows_have_every_group_from_one_of_two_rows():
+    rng = np.random.default_rng(13)
+    weight = np.where(np.arange(60) < 40, 1.0, 3.0)
+    rows = ArrayRows.of(rng.normal(size=(60, 5)), np.zeros(60), weight)
+    groups = [np.array([0, 3]), np.array([1]), np.array([2, 4])]
+    more = simplify_module._with_crossed(rows, groups, 2.0)
+    inputs, n_crossed = more.inputs, more.n_rows - 60
+    assert n_crossed == simplify_module._FEWEST_CROSSED  # twice the rows would be fewer
+    np.testing.assert_array_equal(inputs[:, :60], np.vstack([rows.X.T, np.ones(60)]))
+    np.testing.assert_array_equal(inputs[-1], 1.0)
+    # Values are all different: they tell the row that each input is from.
+    source = np.array(
+        [[np.flatnonzero(rows.X[:, j] == v)[0] for v in inputs[j, 60:]] for j in range(5)]
+    )
+    for group in groups:
+        assert all((source[code] == source[group[0]]).all() for code in group)
+    assert all(len(set(column)) <= 2 for column in source.T)
+    swapped = (source != source[0]).any(axis=0).mean()
+    assert 0.2 < swapped < 0.8
+    # Heavy rows are met three times as often; all of them count half as much as the rows.
+    assert np.mean(source[0] >= 40) == pytest.approx(0.6, abs=0.04)
+    assert more.weight[60:].sum() == pytest.approx(0.5 * weight.sum())
+    np.testing.assert_array_equal(more.weight[:60], weight)
+
+
+def test_crossed_rows_keep_small_networks_from_learning_rows_by_heart():
+    """Many inputs, few rows: on these the full network can be matched in many wrong ways."""
+    rng = np.random.default_rng(14)
+    full = random_network(rng, 60, n_features=30)
+    problem = random_problem(rng, full, SquaredError(), n=150)
+    fresh = rng.normal(size=(2_000, 30))
+    settings = Simplify(largest=20, smallest=20, max_iter=60)
+    errors = []
+    for crossed in (0.0, 1.0):
+        frontier = walk_frontier(
+            problem, full, settings=clone(settings).set_params(crossed=crossed)
+        )
+        errors.append(np.std(frontier.network_of(20).score(fresh) - full.score(fresh)))
+    assert errors[1] < 0.7 * errors[0]
+
+
+@by_name
+def test_crossed_rows_serve_every_loss(loss):
+    rng = np.random.default_rng(15)
+    full = random_network(rng, 20, n_outputs=loss.n_outputs)
+    problem = random_problem(rng, full, loss, n=200)
+    crossing = clone(QUICK).set_params(crossed=1.0, teaching=0.8)
+    frontier = walk_frontier(problem, full, split(problem, 150), crossing)
+    assert frontier.sizes == (20, 8, 4, 2)
+    assert frontier == walk_frontier(problem, full, split(problem, 150), crossing)
 
 
 # ---------------------------------------------------------------------- the walk
