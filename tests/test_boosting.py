@@ -11,12 +11,13 @@ from sklearn.model_selection import ShuffleSplit
 
 from lifenet import LIFEClassifier, LIFERegressor
 from lifenet import blend as blend_module
-from lifenet.blend import Blend, Fold
+from lifenet.blend import Blend
 from lifenet.blocks import ArrayRows
 from lifenet.encoding import QuantileCoding
 from lifenet.estimators import _life
 from lifenet.estimators._codes import coded_columns
 from lifenet.losses import Logistic, Multinomial, SquaredError
+from lifenet.mixture import Fold, disagreement
 from lifenet.rules import Boosting, Descent, grow_trees, rule_network
 from lifenet.rules.boosting import Apart, Sample
 from lifenet.solvers.base import Problem
@@ -244,7 +245,7 @@ class TestDisagreement:
         ]
         scores = [np.array([[5.0], [1.0], [2.0]]), np.array([[3.0], [2.0], [9.0]]), np.ones((2, 1))]
         # Rows 1 and 2: (1, 3) and (2, 2); variances 2 and 0.
-        assert blend_module._disagreement(folds, scores) == pytest.approx(0.5 * (2 + 0) / 2)
+        assert disagreement(folds, scores) == pytest.approx(0.5 * (2 + 0) / 2)
 
     def test_the_curvature_of_classes_counts(self):
         part = self.problem(1, Logistic())
@@ -252,13 +253,13 @@ class TestDisagreement:
         scores = [np.array([[1.0]]), np.array([[3.0]])]
         middle = 1 / (1 + np.exp(-2.0))
         expected = 0.5 * middle * (1 - middle) * 2
-        assert blend_module._disagreement(folds, scores) == pytest.approx(expected)
+        assert disagreement(folds, scores) == pytest.approx(expected)
 
     def test_without_such_rows_it_is_nothing(self):
         folds = [
             Fold(self.problem(4), self.problem(2), np.array([2 * k, 2 * k + 1])) for k in (0, 1)
         ]
-        assert blend_module._disagreement(folds, [np.ones((2, 1)), np.zeros((2, 1))]) == 0
+        assert disagreement(folds, [np.ones((2, 1)), np.zeros((2, 1))]) == 0
 
 
 def planted(n=450, seed=0):
@@ -287,23 +288,23 @@ class TestBlend:
     def test_it_is_the_mean_of_the_folds_and_the_trees_in_their_shares(self, monkeypatch):
         X, y = planted()
         seen = {}
-        mix = blend_module._mixed_with_trees
+        mix = blend_module.mix_with_trees
 
-        def look(life, *rest):
-            seen["before"] = life
-            return mix(life, *rest)
+        def look(network, done, *rest):
+            seen["before"], seen["done"] = network, done
+            return mix(network, done, *rest)
 
-        monkeypatch.setattr(blend_module, "_mixed_with_trees", look)
+        monkeypatch.setattr(blend_module, "mix_with_trees", look)
         model = LIFERegressor(preset=RULES, random_state=0).fit(X, y)
         share, before = model.mixture_.share, seen["before"]
-        n = before.network.n_neurons
+        n = before.n_neurons
         inner = model.network_.network
         assert inner.n_neurons > n
         spread = np.std(y)  # scores were learnt in deviations
         np.testing.assert_allclose(
-            np.abs(inner.beta[:n, 0]), (1 - share) * spread * np.abs(before.network.beta[:, 0])
+            np.abs(inner.beta[:n, 0]), (1 - share) * spread * np.abs(before.beta[:, 0])
         )
-        assert len(before.stages[0].trained) == 4  # a fold more
+        assert len(seen["done"]) == 4  # a fold more
 
     def test_classes_have_it_too(self):
         X, y = planted()

@@ -30,6 +30,7 @@ from lifenet.readouts.elastic_net import ElasticNet
 from lifenet.readouts.mixing import Mixing
 from lifenet.readouts.ridge import Ridge
 from lifenet.readouts.selection import BaseLearnerSelection
+from lifenet.rules.boosting import Boosting
 from lifenet.rules.descent import Descent
 from lifenet.sampling import Bootstrap, NeuronProjection, RandomProjection
 from lifenet.schema import FeatureSchema
@@ -46,6 +47,7 @@ __all__ = [
     "Averaging",
     "BaseLearnerSelection",
     "Blend",
+    "Boosting",
     "Bootstrap",
     "CodedNetwork",
     "ColumnCoding",

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,15 +29,16 @@ from lifenet.blocks import HeldRows
 from lifenet.encoding import QuantileCoding
 from lifenet.losses import SquaredError
 from lifenet.members import Place, Trained
+from lifenet.mixture import Fold, mix_with_trees, sample_of
 from lifenet.network import ReluNetwork
 from lifenet.readouts.design import Design, HeldOut
 from lifenet.readouts.favours import choose_scale
 from lifenet.readouts.ridge import Ridge, follow_path
 from lifenet.recipe import Life, Run, Stage, sample_subsets, successful, train_stage
 from lifenet.record import Subset
-from lifenet.rules.boosting import Apart, Boosting, Sample
+from lifenet.rules.boosting import Boosting
 from lifenet.rules.descent import Descent
-from lifenet.rules.neurons import rule_layer, rule_network, smooth_layer
+from lifenet.rules.neurons import rule_layer, smooth_layer
 from lifenet.rules.trees import grow_boxes
 from lifenet.sampling import NeuronProjection
 from lifenet.solvers.base import Iteration, Outcome, Problem, Status
@@ -49,7 +49,7 @@ from lifenet.solvers.readout import Curvature, spreads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lifenet._typing import Floats, Integers
+    from lifenet._typing import Floats
     from lifenet.blocks import Block
     from lifenet.rules.boosting import Mixture
     from lifenet.rules.columns import CodedColumns
@@ -189,20 +189,6 @@ def _unknowns(n_features: int) -> int:
 
 
 @dataclass(frozen=True)
-class Fold:
-    """Rows to learn from and rows apart, which may be none.
-
-    Attributes
-    ----------
-    places : numbers of the rows apart among all rows
-    """
-
-    learn: Problem
-    judge: Problem | None
-    places: Integers | None = None
-
-
-@dataclass(frozen=True)
 class Blended(Life):
     """A blend, and the boosted trees it was mixed with, where it was asked to be."""
 
@@ -241,77 +227,15 @@ def train_blend(
     networks = [one.network for one in successful(trained)]
     network = ReluNetwork.concatenate(networks, np.full(len(networks), 1 / len(networks)))
     widest = max(one.n_neurons for one in networks)
-    life = Blended(network, (Stage(widest, tuple(trained), (), 1.0),))
-    if blend.boosting is None:
-        return life
-    return _mixed_with_trees(life, problem, columns, folds, blend.boosting, run, deadline)
-
-
-def _mixed_with_trees(
-    life: Blended,
-    problem: Problem,
-    columns: CodedColumns,
-    folds: Sequence[Fold],
-    boosting: Boosting,
-    run: Run,
-    deadline: float | None,
-) -> Blended:
-    """The mean of the folds and boosted trees of all rows, in shares that the folds choose."""
-    done = [
-        (fold, fold.judge, trained.network)
-        for fold, trained in zip(folds, life.stages[0].trained, strict=True)
-        if fold.judge is not None and trained.outcome is not None
-    ]
-    scores = [_scored(judge, network) for _, judge, network in done]
-    apart: list[Apart] = []
-    for (fold, judge, _), score in zip(done, scores, strict=True):
-        if sum(len(one.score) for one in apart) < boosting.n_judging:
-            apart.append(Apart(_sample(fold.learn, columns), _sample(judge, columns), score))
-    if not apart:
-        return life
-    # Rows apart judge single networks, whose mean is better by what they differ in.
-    spread = (1 - 1 / len(done)) * _disagreement([fold for fold, _, _ in done], scores)
-    seed = _seed(run.seed, 0, _SEED_WHOLE)
-    rows = _sample(problem, columns)
-    chosen = boosting.choose(apart, rows, problem.loss, spread, seed, run.n_jobs, deadline)
-    if chosen.share == 0:
-        return replace(life, mixture=chosen)
-    trees = boosting.grow(rows, problem.loss, chosen, seed)
-    whole = rule_network(*trees.boxes(), trees.intercept(), columns)
-    network = ReluNetwork.concatenate([life.network, whole], (1 - chosen.share, chosen.share))
-    return replace(life, network=network, mixture=chosen)
-
-
-def _disagreement(folds: Sequence[Fold], scores: Sequence[Floats]) -> float:
-    """How much of its loss a network has from its own accidents.
-
-    Half the curvature times the squared difference of two networks over two, on rows that neither
-    has seen; zero where there are no such rows.
-    """
-    found = []
-    for (one, score), (other, another) in combinations(zip(folds, scores, strict=True), 2):
-        if one.judge is None or one.places is None or other.places is None:
-            continue
-        _, here, there = np.intersect1d(one.places, other.places, return_indices=True)
-        first, second = score[here], another[there]
-        middle = (first + second) / 2
-        shaped = middle[:, 0] if middle.shape[1] == 1 else middle
-        bent = one.judge.loss.curvature(one.judge.rows.target[here], shaped).reshape(middle.shape)
-        found.append((bent * np.square(first - second) / 4).sum(axis=1))
-    values = np.concatenate([np.zeros(0), *found])
-    return float(values.mean()) if len(values) else 0.0
-
-
-def _sample(problem: Problem, columns: CodedColumns) -> Sample:
-    """Rows as trees see them: by the codes that rise with the columns."""
-    rows = problem.rows
-    values = rows.collect(lambda block: block.inputs[columns.value].copy()).T
-    return Sample(values, rows.target, rows.weight)
-
-
-def _scored(problem: Problem, network: ReluNetwork) -> Floats:
-    """What a network says of rows, (n_rows, n_outputs)."""
-    return problem.rows.collect(lambda block: network.score(block.inputs[:-1].T).T).T
+    mixture = None
+    if blend.boosting is not None:
+        pairs = zip(folds, trained, strict=True)
+        done = [(fold, one.network) for fold, one in pairs if one.outcome is not None]
+        seed = _seed(run.seed, 0, _SEED_WHOLE)
+        network, mixture = mix_with_trees(
+            network, done, problem, columns, blend.boosting, seed, run.n_jobs, deadline
+        )
+    return Blended(network, (Stage(widest, tuple(trained), (), 1.0),), mixture=mixture)
 
 
 def _report(run: Run, done: int, of: int) -> None:
@@ -404,7 +328,7 @@ def _rules(
     blend: Blend, columns: CodedColumns, learn: Problem, seed: np.random.SeedSequence
 ) -> Layer:
     """Neurons of the leaves of boosted trees."""
-    rows = _sample(learn, columns)
+    rows = sample_of(learn, columns)
     boxes = grow_boxes(
         rows.values,
         rows.target,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet.blend import Fold
 from lifenet.kernels.hashing import hash_rows
+from lifenet.mixture import Fold
 from lifenet.readouts.design import HeldOut
 from lifenet.solvers.base import Problem
 

@@ -44,9 +44,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from lifenet._typing import Floats
-    from lifenet.blend import Blend, Fold
+    from lifenet.blend import Blend
     from lifenet.encoding import QuantileCoding
     from lifenet.estimators._base import Prepared, Units
+    from lifenet.mixture import Fold
     from lifenet.network import ReluNetwork
     from lifenet.readouts.design import Readout
     from lifenet.rules.boosting import Mixture
@@ -321,9 +322,10 @@ read-out or None, default=None
         "paper" is the paper's method, with the three steps above. The others are a `Blend`: the
         narrow networks of LIFE and the rules of boosted trees in one layer on codes of the columns,
         refined together and averaged over folds: more accurate, and as exact to read. "best" takes
-        several times as long as "fast"; "small" has at most 64 neurons, which learn from a "fast"
-        one. "auto" is "fast", and "paper" where a step, `coding`, `polish` or `warm_start` is
-        given. With about 120 rows or fewer, too few for folds, all are the paper's.
+        several times as long as "fast", and may mix in whole boosted trees, which `mixture_` tells;
+        "small" has at most 64 neurons, which learn from a "fast" one. "auto" is "fast", and
+        "paper" where a step, `coding`, `polish` or `warm_start` is given. With about
+        120 rows or fewer, too few for folds, all are the paper's.
     coding : {"both", "quantile", "piecewise"}, QuantileCoding or None, default=None
         Whether columns are first bent by piecewise-linear codes with knots at their quantiles,
         which makes heavy tails and outliers harmless. `network_` is then a `CodedNetwork`, read in
@@ -369,6 +371,9 @@ read-out or None, default=None
         How the polish went, or None without one.
     blend_ : Blend or None
         The blend that was fitted; None for the paper's method.
+    mixture_ : Mixture or None
+        The boosted trees that a blend was mixed with, and their share; None where none were asked
+        for.
     schema_ : FeatureSchema
         Names and training ranges of the columns.
     n_iter_ : int
@@ -465,7 +470,7 @@ read-out or None, default=None
         The labels; with two of them, scores are log-odds of the second.
     network_ : ReluNetwork or CodedNetwork
         The fitted network, in the units of the data; its score is on the logit scale.
-    members_, hierarchy_, record_, coding_, polished_, blend_, schema_, n_iter_
+    members_, hierarchy_, record_, coding_, polished_, blend_, mixture_, schema_, n_iter_
         As in `LIFERegressor`.
     n_features_in_, feature_names_in_
         As in all of scikit-learn.
