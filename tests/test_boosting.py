@@ -25,7 +25,7 @@ from lifenet.solvers.base import Problem
 LOSSES = [SquaredError(), Logistic(), Multinomial(3)]
 named = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
 SEED = np.random.SeedSequence(0)
-FEW = Boosting(n_leaves=(4, 8), min_leaf=(10, 3), n_trees=20, learning_rate=0.3, columns=1.0)
+FEW = Boosting(n_leaves=(4, 8), min_leaf=(10, 3), n_trees=20, learning_rate=(0.3,), columns=1.0)
 RULES = Blend(3, 0, n_trees=8, n_leaves=4, min_leaf=20, descent=Descent(n_steps=20), boosting=FEW)
 
 
@@ -153,7 +153,7 @@ class TestChoice:
     def test_a_perfect_network_has_no_trees(self):
         apart, rows = apart_of(SquaredError(), lambda judge: judge.target[:, None])
         chosen = FEW.choose([apart], rows, SquaredError(), 0.0, SEED)
-        assert dataclasses.astuple(chosen) == (0, 0, 0, 0.0, 0.0, 0.0)
+        assert dataclasses.astuple(chosen) == (0, 0, 0.0, 0, 0.0, 0.0, 0.0)
 
     def test_the_loss_is_that_of_the_mixture(self):
         def noisy(judge):
@@ -211,8 +211,21 @@ class TestChoice:
         assert settings._rounds(8, 9_000, Multinomial(4))[-1] == 50
         as_rows = replace(settings, max_rules="auto")
         assert [as_rows._rounds(160, n, SquaredError())[-1] for n in (9, 32_000)] == [125, 200]
-        assert settings._sizes(1000) == [(8, 20), (50, 20)]
-        assert settings._sizes(10_000) == [(8, 20), (64, 20), (160, 20)]
+        assert settings._sizes(1000) == [(8, 20, 0.07), (50, 20, 0.07)]
+        assert [kind.n_leaves for kind in settings._sizes(10_000)] == [8, 64, 160]
+
+    def test_other_leaves_and_rates_are_taken_where_they_are_better(self):
+        loss = SquaredError()
+        apart, rows = apart_of(loss, lambda judge: np.zeros((300, 1)))
+        slow = replace(FEW, learning_rate=(0.01,))
+        either = replace(FEW, learning_rate=(0.01, 0.3))
+        first, found = (one.choose([apart], rows, loss, 0.0, SEED) for one in (slow, either))
+        assert (first.learning_rate, found.learning_rate) == (0.01, 0.3)
+        assert found.loss < first.loss
+        # The trees that are grown are those that were judged.
+        trees = either.grow(apart.learn, loss, found, SEED)
+        score = trees.scores(apart.judge.values, [found.n_rounds])[0][:, 0] * found.share
+        assert np.mean(loss.value(apart.judge.target, score)) == pytest.approx(found.loss)
 
     @pytest.mark.parametrize(
         ("name", "value", "message"),
@@ -220,6 +233,7 @@ class TestChoice:
             ("n_leaves", (8, 1), "n_leaves must be integers of 2 at least; 1 is among them"),
             ("n_leaves", (), "there are none"),
             ("min_leaf", (0.5,), "min_leaf must be integers of 1 at least; 0.5 is among them"),
+            ("learning_rate", (0.1, 0), "learning_rate must be numbers above 0; 0 is among them"),
             ("n_trees", 0, "'n_trees' parameter of Boosting"),
             ("min_gain", 1.0, "'min_gain' parameter of Boosting"),
         ],

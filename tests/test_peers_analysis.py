@@ -17,7 +17,7 @@ from benchmarks.peers import goals, page, tables
 from benchmarks.peers.analysis import Column, Results, not_run
 from benchmarks.peers.experiments import DATA, DEFAULT, NAMED, SPLITS, TABLES, TUNED
 from benchmarks.peers.models import BEST, LIFE, SMALL
-from benchmarks.peers.shared import SHARED, adopted
+from benchmarks.peers.shared import SHARED, adopted, untuned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -356,3 +356,31 @@ class TestRunsOfThePapersBenchmark:
 
     def test_only_models_that_are_the_same_are_shared(self):
         assert SHARED == ("XGBoost", "RandomForest")
+
+
+class TestTuningsThatFindNothingBetter:
+    """Their fits are those with default settings, and are not made twice."""
+
+    @staticmethod
+    def record(kind="fit", table=DEFAULT, model="EBM", **more):
+        about = {"kind": kind, "table": table, "data": "airfoil", "model": model}
+        return {**about, **({"seed": 0} if kind == "fit" else {"trial": None}), **more}
+
+    def test_fits_with_default_settings_serve(self):
+        known = [self.record("tuning", TUNED), self.record(error=0.2), self.record(seed=4)]
+        found = untuned(known)
+        assert [(one["table"], one["model"], one["seed"]) for one in found] == [
+            (TUNED, "EBM", 0),
+            (TUNED, "EBM", 4),
+        ]
+        assert found[0]["error"] == 0.2
+        assert known[1]["table"] == DEFAULT
+
+    @pytest.mark.parametrize(
+        "tuning", [{"trial": {"max_bins": 64}}, {"failed": "why"}, {"model": "LightGBM"}]
+    )
+    def test_not_after_other_tunings(self, tuning):
+        assert untuned([self.record("tuning", TUNED, **tuning), self.record()]) == []
+
+    def test_fits_that_failed_do_not(self):
+        assert untuned([self.record("tuning", TUNED), self.record(failed="why")]) == []

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from benchmarks.bars import RESULTS, Bars
 from benchmarks.paper import options, records
+from benchmarks.paper.records import TUNING
 from benchmarks.paper.runner import plan, run_missing
 from benchmarks.peers import goals, page
 from benchmarks.peers.experiments import DATA, FILE, TABLES
 from benchmarks.peers.models import MODELS, PACKAGES
-from benchmarks.peers.shared import adopted
+from benchmarks.peers.shared import adopted, untuned
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,7 +31,10 @@ def main() -> None:
     if not args.kept:
         # One table after the other: what needs no tuning is known first.
         for name in args.table or TABLES:
-            run_missing(plan([name], args.data, args.model, args.seeds, TABLES), run)
+            jobs = plan([name], args.data, args.model, args.seeds, TABLES)
+            run_missing([job for job in jobs if job.kind == TUNING], run)
+            records.append(run.path, untuned(records.read(run.path)))
+            run_missing(jobs, run)
     if selected:
         return
     known = records.read(run.path)

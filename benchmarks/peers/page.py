@@ -33,7 +33,8 @@ see the same rows; gaps are filled with the training part's medians for all.
 
 **Tuning.** Each peer is tuned once for each set by Bayesian search on an inner 80/20 split of the
 training part of seed 0, with the same budget of seconds for all. The first trial is the model as
-its package has it; the settings found serve all seeds. Tuned runs of {" and ".join(SHARED)} are
+its package has it; the settings found serve all seeds, and where none are better the fits are those
+with default settings. Tuned runs of {" and ".join(SHARED)} are
 those of `scripts/bench paper`, which has the same code, splits and budget.
 
 **Errors.** RMSE and log-loss; {", ".join(DATA[name].title for name in BY_AUC)} by AUC: its

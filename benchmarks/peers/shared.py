@@ -1,12 +1,15 @@
-"""Runs that the paper's benchmark has made already: the same code, splits and budget."""
+"""Runs that need not be made again: the paper's benchmark has them, or another table.
+
+They have the same code, splits, seeds and budget.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from benchmarks.paper.models import MODELS as OF_PAPER
-from benchmarks.paper.records import TUNING
-from benchmarks.peers.experiments import DATA, TABLES, TUNED
+from benchmarks.paper.records import FIT, TUNING
+from benchmarks.peers.experiments import DATA, DEFAULT, TABLES, TUNED
 from benchmarks.peers.models import MODELS
 
 if TYPE_CHECKING:
@@ -34,6 +37,22 @@ def adopted(known: Iterable[Record]) -> list[Record]:
     ]
     tuned = {_about(one) for one in ours if one["kind"] == TUNING}
     return [one for one in ours if _about(one) in tuned]
+
+
+def untuned(known: Iterable[Record]) -> list[Record]:
+    """Fits with default settings, as those of a tuning that found none better."""
+    known = list(known)
+    as_given = {
+        _about(one)
+        for one in known
+        if one["kind"] == TUNING and "failed" not in one and one["trial"] is None
+    }
+    return [
+        {**one, "table": TUNED}
+        for one in known
+        if one["kind"] == FIT and one["table"] == DEFAULT and "failed" not in one
+        if _about(one) in as_given
+    ]
 
 
 def _asked_for(record: Record) -> bool:

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import TransformerMixin, _fit_context
+from sklearn.base import TransformerMixin, _fit_context, is_regressor
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -191,7 +191,8 @@ class _LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # t
         """The blend that is asked for, or None for the paper's way."""
         steps = ("sampler", "solver", "readout", "coding", "polish")
         given = {name: getattr(self, name) for name in steps}
-        return resolve_preset(self.preset, {**given, "warm_start": self.warm_start or None})
+        given["warm_start"] = self.warm_start or None
+        return resolve_preset(self.preset, given, regression=is_regressor(self))
 
     def _fit_blend(self, blend: Blend, prepared: Prepared, folds: list[Fold], seed: int) -> None:
         assert self.coding_ is not None

@@ -74,6 +74,12 @@ BLENDS = {
     "best": Blend("more", descent=Descent(600, max_epochs=30, min_epochs=10), boosting=Boosting()),
     "small": Blend(),
 }
+#: The same for regression: numbers can be refined for longer than classes, whose scores few rows
+#: apart would let grow without end.
+BLENDS_OF_NUMBERS = {
+    **BLENDS,
+    "best": replace(BLENDS["best"], descent=Descent(600, 150, 5e-4, min_epochs=10)),
+}
 SMALL_NEURONS = 64
 PRESET_CONSTRAINT: list[Any] = [StrOptions({"auto", "paper", *BLENDS}), Blend]
 
@@ -82,7 +88,7 @@ CODING_CONSTRAINT: list[Any] = [StrOptions(set(CODINGS)), HasMethods(["learn", "
 POLISH_CONSTRAINT: list[Any] = [StrOptions({"lbfgs"}), HasMethods(["refine", "check"]), None]
 
 
-def resolve_preset(preset: Blend | str, given: dict[str, Any]) -> Blend | None:
+def resolve_preset(preset: Blend | str, given: dict[str, Any], *, regression: bool) -> Blend | None:
     """The blend of a preset, checked; None for the paper's way.
 
     Parameters
@@ -97,9 +103,11 @@ def resolve_preset(preset: Blend | str, given: dict[str, Any]) -> Blend | None:
             f"preset={preset!r} has its own ways and leaves nothing to the parameter "
             f"{named[0]!r}; use preset='paper', or leave {named[0]!r} out."
         )
-    blend = BLENDS["fast" if preset == "auto" else preset] if isinstance(preset, str) else preset
-    _check("preset", blend)
-    return blend
+    if isinstance(preset, str):
+        known = BLENDS_OF_NUMBERS if regression else BLENDS
+        preset = known["fast" if preset == "auto" else preset]
+    _check("preset", preset)
+    return preset
 
 
 def resolve_coding(coding: QuantileCoding | str | None) -> QuantileCoding | None:

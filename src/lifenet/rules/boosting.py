@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import joblib
 import numpy as np
@@ -29,6 +29,12 @@ _BY_ROWS = 0.2
 _RULES = 20_000
 # Numbers of rounds and shares of the trees that are compared.
 _N_ROUNDS, _N_SHARES = 10, 20
+# What each of several values to choose from may be.
+_ALLOWED = {
+    "n_leaves": (Interval(Integral, 2, None, closed="left"), "integers of 2 at least"),
+    "min_leaf": (Interval(Integral, 1, None, closed="left"), "integers of 1 at least"),
+    "learning_rate": (Interval(Real, 0, None, closed="neither"), "numbers above 0"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +66,21 @@ class Apart:
     score: Floats
 
 
+class _Kind(NamedTuple):
+    """Settings of boosted trees that are chosen between."""
+
+    n_leaves: int
+    min_leaf: int
+    learning_rate: float
+
+
 @dataclass(frozen=True)
 class Mixture:
     """Trees that were chosen, and their share; the rest is the network's. All zeros are no trees.
 
     Attributes
     ----------
-    n_leaves, min_leaf, n_rounds : of the trees
+    n_leaves, min_leaf, learning_rate, n_rounds : of the trees
     share : from 0, no trees at all, to 1
     loss : mean loss of the rows apart
     alone : the same without trees
@@ -74,17 +88,23 @@ class Mixture:
 
     n_leaves: int
     min_leaf: int
+    learning_rate: float
     n_rounds: int
     share: float
     loss: float
     alone: float
+
+    @property
+    def kind(self) -> _Kind:
+        """Of the trees."""
+        return _Kind(self.n_leaves, self.min_leaf, self.learning_rate)
 
 
 @dataclass(repr=False)
 class Boosting(Settings):
     """Boosted trees that are mixed with a network, as neurons that begin and stay as their leaves.
 
-    Size of the trees, rounds and share are what does best on rows apart.
+    Size of the trees, learning rate, rounds and share are what does best on rows apart.
 
     Parameters
     ----------
@@ -96,7 +116,8 @@ class Boosting(Settings):
         Most trees.
     max_rules : int or "auto", default="auto"
         Most leaves in all: large trees are fewer. "auto" takes as many as rows, 20,000 at least.
-    learning_rate : float, default=0.07
+    learning_rate : sequence of float, default=(0.07, 0.15)
+        To choose from; the first for trees of any size.
     columns : float, default=0.5
         Share of the columns that a split chooses from.
     n_judging : int, default=6_000
@@ -110,7 +131,7 @@ class Boosting(Settings):
         "min_leaf": ["array-like"],
         "n_trees": [Interval(Integral, 1, None, closed="left")],
         "max_rules": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": ["array-like"],
         "columns": [Interval(Real, 0, 1, closed="right")],
         "n_judging": [Interval(Integral, 1, None, closed="left")],
         "min_gain": [Interval(Real, 0, 1, closed="left")],
@@ -120,7 +141,7 @@ class Boosting(Settings):
     min_leaf: Sequence[int] = (20, 5)
     n_trees: int = 300
     max_rules: int | str = "auto"
-    learning_rate: float = 0.07
+    learning_rate: Sequence[float] = (0.07, 0.15)
     columns: float = 0.5
     n_judging: int = 6_000
     min_gain: float = 0.005
@@ -128,12 +149,12 @@ class Boosting(Settings):
     def check(self) -> None:
         """Refuse settings out of their range."""
         super().check()
-        for name, least in (("n_leaves", 2), ("min_leaf", 1)):
+        for name, (allowed, wanted) in _ALLOWED.items():
             given: Sequence[object] = getattr(self, name)
-            wrong = [one for one in given if not isinstance(one, Integral) or one < least]
+            wrong = [one for one in given if not allowed.is_satisfied_by(one)]
             if wrong or not len(given):
                 found = repr(wrong[0]) + " is among them" if wrong else "there are none"
-                raise ValueError(f"{name} must be integers of {least} at least; {found}.")
+                raise ValueError(f"{name} must be {wanted}; {found}.")
 
     def choose(
         self,
@@ -161,45 +182,49 @@ class Boosting(Settings):
         alone = single - spread
         parallel = joblib.Parallel(n_jobs=n_jobs)
 
-        def mixed(size: tuple[int, int]) -> Mixture:
+        def mixed(kind: _Kind) -> Mixture:
             if deadline is not None and time.monotonic() >= deadline:
                 return none
-            rounds = self._rounds(size[0], len(rows.target), loss)
-            return self._mixed(apart, loss, spread, size, rounds, alone, parallel, seed)
+            rounds = self._rounds(kind.n_leaves, len(rows.target), loss)
+            return self._mixed(apart, loss, spread, kind, rounds, alone, parallel, seed)
 
-        none = Mixture(0, 0, 0, 0.0, alone, alone)
+        none = Mixture(0, 0, 0.0, 0, 0.0, alone, alone)
         best, n_rows = none, min(len(one.learn.target) for one in apart)
-        for size in self._sizes(n_rows):
-            best = min(best, mixed(size), key=_loss)
-        for min_leaf in self.min_leaf[1:] if best.share > 0 else ():
-            best = min(best, mixed((best.n_leaves, int(min_leaf))), key=_loss)
+        for kind in self._sizes(n_rows):
+            best = min(best, mixed(kind), key=_loss)
+        if best.share > 0:
+            for min_leaf in self.min_leaf[1:]:
+                best = min(best, mixed(best.kind._replace(min_leaf=int(min_leaf))), key=_loss)
+            for rate in self.learning_rate[1:]:
+                best = min(best, mixed(best.kind._replace(learning_rate=float(rate))), key=_loss)
         return best if self._worthwhile(best) else none
 
     def _worthwhile(self, mixture: Mixture) -> bool:
         return mixture.loss < mixture.alone * (1.0 - self.min_gain)
 
-    def _sizes(self, n_rows: int) -> list[tuple[int, int]]:
-        """Leaves of a tree, rising, and fewest rows of a leaf; no two make the same trees."""
-        rows = int(self.min_leaf[0])
+    def _sizes(self, n_rows: int) -> list[_Kind]:
+        """Trees of all sizes, rising; no two are the same."""
+        rows, rate = int(self.min_leaf[0]), float(self.learning_rate[0])
         most = max(2, n_rows // rows)
-        return [(leaves, rows) for leaves in sorted({min(int(n), most) for n in self.n_leaves})]
+        sizes = sorted({min(int(n), most) for n in self.n_leaves})
+        return [_Kind(leaves, rows, rate) for leaves in sizes]
 
     def _mixed(
         self,
         apart: Sequence[Apart],
         loss: Loss,
         spread: float,
-        size: tuple[int, int],
+        kind: _Kind,
         rounds: list[int],
         alone: float,
         parallel: Any,
         seed: np.random.SeedSequence,
     ) -> Mixture:
-        """The best of some numbers of rounds and shares, of trees of one size."""
+        """The best of some numbers of rounds and shares, of trees of one kind."""
         found = parallel(
-            joblib.delayed(_scores)(self, one, loss, size, rounds, seed) for one in apart
+            joblib.delayed(_scores)(self, one, loss, kind, rounds, seed) for one in apart
         )
-        best = Mixture(*size, 0, 0.0, np.inf, alone)
+        best = Mixture(*kind, 0, 0.0, np.inf, alone)
         for place, n_rounds in enumerate(rounds):
             for share in np.arange(1, _N_SHARES + 1) / _N_SHARES:
                 mixed = [
@@ -208,21 +233,20 @@ class Boosting(Settings):
                 ]
                 value = _mean_loss(apart, mixed, loss) - (1.0 - share) ** 2 * spread
                 if value < best.loss:
-                    best = Mixture(*size, n_rounds, float(share), float(value), alone)
+                    best = Mixture(*kind, n_rounds, float(share), float(value), alone)
         return best
 
     def grow(
         self, rows: Sample, loss: Loss, chosen: Mixture, seed: np.random.SeedSequence
     ) -> Boosted:
         """The trees that were chosen, on other rows."""
-        size = (chosen.n_leaves, chosen.min_leaf)
-        return self._grow(rows, loss, size, chosen.n_rounds, seed)
+        return self._grow(rows, loss, chosen.kind, chosen.n_rounds, seed)
 
     def _grow(
         self,
         rows: Sample,
         loss: Loss,
-        size: tuple[int, int],
+        kind: _Kind,
         n_rounds: int,
         seed: np.random.SeedSequence,
     ) -> Boosted:
@@ -232,9 +256,9 @@ class Boosting(Settings):
             rows.weight,
             loss,
             n_trees=n_rounds * loss.n_outputs,
-            n_leaves=size[0],
-            min_leaf=size[1],
-            learning_rate=self.learning_rate,
+            n_leaves=kind.n_leaves,
+            min_leaf=kind.min_leaf,
+            learning_rate=kind.learning_rate,
             columns=self.columns,
             seed=int(seed.generate_state(1)[0] % 2**31),
         )
@@ -251,12 +275,12 @@ def _scores(
     settings: Boosting,
     apart: Apart,
     loss: Loss,
-    size: tuple[int, int],
+    kind: _Kind,
     rounds: list[int],
     seed: np.random.SeedSequence,
 ) -> list[Floats]:
     """What trees of the rows to learn from say of the others; what a worker does."""
-    trees = settings._grow(apart.learn, loss, size, rounds[-1], seed)
+    trees = settings._grow(apart.learn, loss, kind, rounds[-1], seed)
     return trees.scores(apart.judge.values, rounds)
 
 
