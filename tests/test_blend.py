@@ -29,9 +29,9 @@ from lifenet.blend import Blend, train_fold
 from lifenet.blocks import ArrayRows
 from lifenet.estimators import _life, _parts
 from lifenet.losses import Logistic, SquaredError
-from lifenet.rules.descent import Descent
 from lifenet.simplify import Simplify
 from lifenet.solvers.base import Problem
+from lifenet.solvers.descent import Descent
 from oracles import old_openblas
 
 FEW = {"min_leaf": 20, "n_folds": 2, "n_trees": 8, "n_leaves": 4, "n_bins": 8}

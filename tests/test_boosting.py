@@ -18,9 +18,10 @@ from lifenet.estimators import _life
 from lifenet.estimators._codes import coded_columns
 from lifenet.losses import Logistic, Multinomial, SquaredError
 from lifenet.mixture import Fold, disagreement
-from lifenet.rules import Boosting, Descent, grow_trees, rule_network
+from lifenet.rules import Boosting, grow_trees, rule_network
 from lifenet.rules.boosting import Apart, Sample
 from lifenet.solvers.base import Problem
+from lifenet.solvers.descent import Descent
 
 LOSSES = [SquaredError(), Logistic(), Multinomial(3)]
 named = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)

@@ -8,15 +8,16 @@ from scipy.optimize import approx_fprime
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-import lifenet.rules.descent as module
+import lifenet.solvers.descent as module
 from lifenet import ReluNetwork
 from lifenet.blocks import ArrayRows
 from lifenet.encoding import QuantileCoding
 from lifenet.estimators._codes import coded_columns
 from lifenet.losses import Logistic, Multinomial, SquaredError
-from lifenet.rules import Boxes, CodedColumns, Descent, grow_boxes, rule_layer
+from lifenet.rules import Boxes, CodedColumns, grow_boxes, rule_layer
 from lifenet.rules.neurons import smooth_layer
 from lifenet.solvers.base import Problem, Status
+from lifenet.solvers.descent import Descent
 
 LOSSES = [SquaredError(), Logistic(), Multinomial(3)]
 named = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)

@@ -14,7 +14,8 @@ from lifenet.losses import Logistic, Multinomial, SquaredError
 from lifenet.network import ReluNetwork
 from lifenet.readouts.design import HeldOut
 from lifenet.simplify import Simplify, select_neurons, walk_frontier
-from lifenet.solvers.base import Problem
+from lifenet.solvers.base import Problem, Status
+from lifenet.solvers.descent import Descended, Descent
 from lifenet.solvers.polish import Wide, mean_loss, value_and_gradient
 from lifenet.solvers.teaching import taught_by
 
@@ -202,6 +203,41 @@ def test_crossed_rows_serve_every_loss(loss):
     assert frontier == walk_frontier(problem, full, split(problem, 150), crossing)
 
 
+@by_name
+def test_mini_batches_reach_what_full_ones_reach(loss):
+    """Another way to the same: what both are taught is matched about as well."""
+    rng = np.random.default_rng(16)
+    full = random_network(rng, 40, n_outputs=loss.n_outputs)
+    problem = random_problem(rng, full, loss, n=500)
+    by_batches = Simplify(
+        largest=10, smallest=10, descent=Descent(1_500, max_epochs=10_000, learning_rate=1e-2)
+    )
+    taught = taught_by(problem, full, 1.0)
+    losses = {}
+    for name, settings in (
+        ("full", Simplify(largest=10, smallest=10, max_iter=300)),
+        ("mini", by_batches),
+        ("none", Simplify(largest=10, smallest=10, max_iter=1)),
+    ):
+        found = walk_frontier(problem, full, settings=settings).network_of(10)
+        losses[name] = mean_loss(taught, Wide.of(found)) - mean_loss(taught, Wide.of(full))
+    assert losses["mini"] < 0.6 * losses["none"]
+    assert losses["mini"] < 1.25 * losses["full"]
+    again = walk_frontier(problem, full, settings=by_batches)
+    assert again == walk_frontier(problem, full, settings=by_batches)
+
+
+def test_some_rows_judge_the_steps(monkeypatch):
+    rng = np.random.default_rng(17)
+    network = random_network(rng, 4)
+    problem = taught_by(random_problem(rng, network, SquaredError(), n=90), network, 1.0)
+    assert simplify_module._some_of(problem) is problem
+    monkeypatch.setattr(simplify_module, "_JUDGING", 10)
+    some = simplify_module._some_of(problem)
+    assert some.rows.n_rows == 10
+    np.testing.assert_array_equal(some.rows.target[[0, -1]], problem.rows.target[[0, -1]])
+
+
 # ---------------------------------------------------------------------- the walk
 
 
@@ -366,6 +402,25 @@ def test_iterations_fall_with_size():
 
 
 @pytest.mark.parametrize(
+    ("size", "shortened", "expected"), [(4, 1, 800), (128, 1, 400), (4, 4, 200), (4_000, 1, 100)]
+)
+def test_steps_fall_likewise(size, shortened, expected, monkeypatch):
+    rng = np.random.default_rng(18)
+    network = random_network(rng, size)
+    seen = []
+
+    def look(self, learn, judge, network, *rest):
+        seen.append(self.n_steps)
+        return Descended(network, (), Status.COMPLETED)
+
+    monkeypatch.setattr(Descent, "refine", look)
+    problem = random_problem(rng, network, SquaredError())
+    found = Simplify(descent=Descent(800)).refine(problem, network, shortened=shortened)
+    assert found is network
+    assert seen == [expected]
+
+
+@pytest.mark.parametrize(
     "wrong",
     [{"largest": 0}, {"ratio": 1.0}, {"teaching": 1.5}, {"sizes": [0]}, {"sizes": [2.5]}],
     ids=str,
@@ -374,6 +429,11 @@ def test_settings_out_of_range_are_named(wrong):
     settings = clone(Simplify(**wrong))
     with pytest.raises(ValueError, match=next(iter(wrong))):
         settings.check()
+
+
+def test_settings_of_its_parts_are_checked():
+    with pytest.raises(ValueError, match="'learning_rate' parameter of Descent"):
+        Simplify(descent=Descent(learning_rate=0.0)).check()
 
 
 def test_networks_that_do_not_fit_are_refused():

@@ -37,11 +37,11 @@ from lifenet.readouts.ridge import Ridge, follow_path
 from lifenet.recipe import Life, Run, Stage, sample_subsets, successful, train_stage
 from lifenet.record import Subset
 from lifenet.rules.boosting import Boosting
-from lifenet.rules.descent import Descent
 from lifenet.rules.neurons import rule_layer, smooth_layer
 from lifenet.rules.trees import grow_boxes
 from lifenet.sampling import NeuronProjection
 from lifenet.solvers.base import Iteration, Outcome, Problem, Status
+from lifenet.solvers.descent import Descent
 from lifenet.solvers.features import Activations, Inputs
 from lifenet.solvers.lla import LLA
 from lifenet.solvers.readout import Curvature, spreads

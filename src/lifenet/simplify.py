@@ -5,7 +5,8 @@ walked down. At each size the neurons that the fit misses least go, one by one, 
 (`eliminate_backward`), and all that is left is polished. What is fitted is not the target but the
 full network's expectation of it: it carries no noise of its own, so that a small network cannot
 learn any by heart, and many neurons may be polished without rows to stop them. It can be asked of
-any row: rows crossed from two others are worth learning from where neurons have many weights.
+any row: rows crossed from two others are worth learning from where neurons have many weights. There
+mini-batches are better than full ones, too, and several times as fast.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from lifenet.frontier import Frontier
 from lifenet.kernels.elimination import eliminate_backward
 from lifenet.losses import SquaredError
 from lifenet.readouts.moments import Moments
+from lifenet.solvers.base import Problem
+from lifenet.solvers.descent import Descent
 from lifenet.solvers.features import Activations
 from lifenet.solvers.polish import Polish, working_type
 from lifenet.solvers.readout import spreads
@@ -37,7 +40,6 @@ if TYPE_CHECKING:
     from lifenet.blocks import Block, Rows
     from lifenet.network import ReluNetwork
     from lifenet.readouts.design import HeldOut
-    from lifenet.solvers.base import Problem
 
 __all__ = ["Simplify", "select_neurons", "walk_frontier"]
 
@@ -47,8 +49,10 @@ _MOST_NEURONS = 2_000
 # Penalty of the fit that says which neuron is missed least, in units of their deviations.
 _PENALTY = 1e-3
 # Up to this size a network is polished for all iterations; above it for fewer, so that no size
-# takes longer, but never for less than so many.
-_ALL_ITERATIONS, _FEWEST_ITERATIONS = 64, 20
+# takes longer, but never for less than so many, or so many steps.
+_ALL_ITERATIONS, _FEWEST_ITERATIONS, _FEWEST_STEPS = 64, 20, 100
+# Rows that judge the steps on the way, and are learnt from, too: what is taught has no noise.
+_JUDGING = 4_000
 # What was learnt on the rows to learn from needs so much less to suit all rows.
 _AGAIN = 4
 _LEAST_CURVATURE = 1e-6
@@ -85,6 +89,10 @@ class Simplify(Settings):
     crossed : float, default=0.0
         Rows crossed from two, for each row (a few thousand at least), on which the small networks
         learn what the full one says. With them integer weights equal repeated rows only nearly.
+    descent : Descent or None, default=None
+        Polish by mini-batches instead, its steps as many as `max_iter` says of iterations: better
+        and faster where inputs are many. None polishes by full batches, for which integer weights
+        equal repeated rows.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -96,6 +104,7 @@ class Simplify(Settings):
         "decay": [Interval(Real, 0, None, closed="left")],
         "teaching": [Interval(Real, 0, 1, closed="both")],
         "crossed": [Interval(Real, 0, None, closed="left")],
+        "descent": [Descent, None],
     }
 
     largest: int = 512
@@ -106,10 +115,13 @@ class Simplify(Settings):
     decay: float = 1e-5
     teaching: float = 1.0
     crossed: float = 0.0
+    descent: Descent | None = None
 
     def check(self) -> None:
         """Refuse settings out of their range."""
         super().check()
+        if self.descent is not None:
+            self.descent.check()
         given: Sequence[object] = self.sizes
         wrong = [one for one in given if not isinstance(one, int | np.integer) or one < 1]
         if wrong:
@@ -127,11 +139,33 @@ class Simplify(Settings):
             size /= self.ratio
         return sorted((one for one in found if one < n_neurons), reverse=True)
 
+    def refine(
+        self,
+        taught: Problem,
+        network: ReluNetwork,
+        deadline: float | None = None,
+        shortened: int = 1,
+    ) -> ReluNetwork:
+        """A network polished on rows that were taught, in a fraction of its time."""
+        if self.descent is None:
+            polish = self.polish(network.n_neurons, shortened)
+            return polish.refine(taught, network, deadline=deadline).network
+        n_steps = self._fewer(network.n_neurons, self.descent.n_steps, _FEWEST_STEPS, shortened)
+        descent = replace(self.descent, n_steps=n_steps)
+        free = np.ones(network.weights.shape, dtype=bool)
+        seed = np.random.SeedSequence(0)
+        return descent.refine(taught, _some_of(taught), network, free, seed, deadline).network
+
     def polish(self, n_neurons: int, shortened: int = 1) -> Polish:
-        """The polish of a size."""
+        """The polish of a size by full batches."""
+        most = self._fewer(n_neurons, self.max_iter, _FEWEST_ITERATIONS, shortened)
+        return Polish(max_iter=most, decay=self.decay)
+
+    @staticmethod
+    def _fewer(n_neurons: int, most: int, fewest: int, shortened: int) -> int:
+        """Iterations of a size, where so many are for the small ones."""
         share = min(1.0, _ALL_ITERATIONS / max(n_neurons, 1))
-        most = max(round(share * self.max_iter), min(_FEWEST_ITERATIONS, self.max_iter))
-        return Polish(max_iter=max(most // shortened, 1), decay=self.decay)
+        return max(max(round(share * most), min(fewest, most)) // shortened, 1)
 
 
 def walk_frontier(
@@ -234,12 +268,10 @@ class _Walk:
     ) -> tuple[ReluNetwork, ReluNetwork]:
         """The next size, of the rows to learn from and of all rows."""
         fewer = select_neurons(taught, current, size)
-        settings, deadline = self.settings, self.deadline
-        fewer = settings.polish(size).refine(taught, fewer, deadline=deadline).network
+        fewer = self.settings.refine(taught, fewer, self.deadline)
         if for_all is None:
             return fewer, fewer
-        again = settings.polish(size, _AGAIN).refine(for_all, fewer, deadline=deadline)
-        return fewer, again.network
+        return fewer, self.settings.refine(for_all, fewer, self.deadline, _AGAIN)
 
     def _note(self, judge: Problem, judged: ReluNetwork, final: ReluNetwork) -> None:
         self.networks.append(final)
@@ -332,6 +364,15 @@ def _with_crossed(rows: Rows, groups: Sequence[Integers], times: float) -> Rows:
         np.append(rows.target, np.zeros(size)),
         np.append(rows.weight, weight),
     )
+
+
+def _some_of(problem: Problem) -> Problem:
+    """Rows at even distances, where there are many."""
+    n_rows = problem.rows.n_rows
+    if n_rows <= _JUDGING:
+        return problem
+    places = np.linspace(0, n_rows - 1, _JUDGING).astype(np.intp)
+    return Problem(problem.rows.take(places), problem.loss)
 
 
 def _held(rows: Rows) -> Rows:

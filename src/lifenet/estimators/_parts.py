@@ -16,9 +16,9 @@ from lifenet.readouts.mixing import Mixing
 from lifenet.readouts.ridge import Ridge
 from lifenet.readouts.selection import BaseLearnerSelection
 from lifenet.rules.boosting import Boosting
-from lifenet.rules.descent import Descent
 from lifenet.sampling import Bootstrap, NeuronProjection, RandomProjection
 from lifenet.solvers.adam import Adam
+from lifenet.solvers.descent import Descent
 from lifenet.solvers.lla import LLA
 from lifenet.solvers.polish import Polish
 

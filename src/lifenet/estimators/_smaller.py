@@ -16,6 +16,7 @@ from lifenet.estimators._codes import code_groups
 from lifenet.estimators._holdout import first_fold, hold_out
 from lifenet.network import ReluNetwork
 from lifenet.simplify import Simplify, select_neurons, walk_frontier
+from lifenet.solvers.descent import Descent
 
 if TYPE_CHECKING:
     from typing import Self
@@ -31,6 +32,11 @@ __all__ = ["SmallerMixin", "with_fewer_neurons"]
 
 # First size on the way to a network of few neurons, and iterations of each.
 _FIRST, _MAX_ITER = 4, 300
+# How networks of codes, which have many weights, learn from larger ones.
+_OF_CODES: dict[str, Any] = {
+    "crossed": 1.0,
+    "descent": Descent(4_000, max_epochs=10_000, learning_rate=2e-3),
+}
 
 
 class SmallerMixin(NetworkEstimator):
@@ -74,8 +80,8 @@ class SmallerMixin(NetworkEstimator):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
         settings : Simplify or None
-            Sizes, and how they are reached; None is `Simplify()`, with crossed rows for networks of
-            codes, which have many weights.
+            Sizes, and how they are reached; None is `Simplify()`, with crossed rows and
+            mini-batches for networks of codes, which have many weights.
         time_limit : float or None
             Seconds after which the sizes that are done are returned.
 
@@ -95,7 +101,7 @@ class SmallerMixin(NetworkEstimator):
             own = None if apart is None else units.rescale(self.members_[0].network)
         network = units.rescale(self._inner)
         if settings is None and self.coding_ is not None:
-            settings = Simplify(crossed=1.0)
+            settings = Simplify(**_OF_CODES)
         groups = code_groups(self.coding_)
         frontier = walk_frontier(prepared.problem, network, apart, settings, deadline, own, groups)
         return frontier.unscaled(
@@ -148,7 +154,7 @@ def with_fewer_neurons(
         largest=_FIRST * n_neurons,
         smallest=n_neurons,
         max_iter=_MAX_ITER,
-        crossed=0.0 if coding is None else 1.0,
+        **({} if coding is None else _OF_CODES),
     )
     groups = code_groups(coding)
     with one_blas_thread():

@@ -11,7 +11,6 @@ is one inside, zero outside, and linear over the bins in between.
 
 from lifenet.rules.boosting import Boosting
 from lifenet.rules.columns import CodedColumns
-from lifenet.rules.descent import Descent
 from lifenet.rules.neurons import Layer, rule_layer, rule_network
 from lifenet.rules.trees import Boxes, grow_boxes, grow_trees
 
@@ -19,7 +18,6 @@ __all__ = [
     "Boosting",
     "Boxes",
     "CodedColumns",
-    "Descent",
     "Layer",
     "grow_boxes",
     "grow_trees",
