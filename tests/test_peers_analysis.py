@@ -17,7 +17,7 @@ from benchmarks.peers import goals, page, tables
 from benchmarks.peers.analysis import Column, Results, not_run
 from benchmarks.peers.experiments import DATA, DEFAULT, NAMED, SPLITS, TABLES, TUNED
 from benchmarks.peers.models import BEST, LIFE, SMALL
-from benchmarks.peers.shared import SHARED, adopted, untuned
+from benchmarks.peers.shared import SHARED, adopted, spared, untuned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,6 +106,16 @@ class TestRatios:
         failed = [*records[:-1], {**records[-1], "failed": "no"}]
         assert np.isnan(Results.of(failed).ratio(OURS, RIVAL, DATA["airfoil"]))
 
+    def test_a_slow_model_is_compared_on_the_seeds_it_has(self) -> None:
+        ours = fits(TUNED, "airfoil", BEST, 0.2)
+        slow = [{**one, "error": 0.4, "cpu": 30.0} for one in fits(TUNED, "airfoil", "EBM")]
+        results = Results.of([*ours, slow[1]])
+        place = (OURS, Column(TUNED, "EBM"), DATA["airfoil"])
+        assert results.ratio(*place) == pytest.approx(ours[1]["error"] / 0.4)
+        assert results.time_ratio(*place) == pytest.approx(0.1)
+        assert np.isnan(Results.of(ours).ratio(*place))
+        assert np.isnan(Results.of([*ours[1:], *slow]).ratio(*place))  # a seed of ours is missing
+
     def test_seconds_are_those_of_computing(self) -> None:
         records = [
             *fits(TUNED, "airfoil", BEST, cpu=6.0, seconds=100.0),
@@ -123,6 +133,16 @@ class TestContests:
         tied = Results.of(everything()).contest(OURS, DATA["casp"])
         assert tied is not None
         assert tied.won
+
+    def test_a_slow_peer_is_held_against_ours_on_its_seeds(self) -> None:
+        records = [
+            one for one in everything(LIFE_best=0.8) if one["model"] != "EBM" or one["seed"] == 0
+        ]
+        records = replaced(records, TUNED, "airfoil", "EBM", error=0.79)
+        one = Results.of(records).contest(OURS, DATA["airfoil"])
+        assert one is not None
+        first = 0.8 * (1 - 0.01 * 2)  # ours of the first of five seeds
+        assert (one.best, one.won, one.ratio) == ("EBM", True, pytest.approx(first / 0.79))
 
     def test_our_other_models_are_no_peers(self) -> None:
         one = Results.of(everything(LIFE=0.9, LIFE_small=0.1)).contest(
@@ -295,6 +315,16 @@ class TestPage:
         ]
         assert "1.250" in line
 
+    def test_a_slow_model_is_compared_on_the_seeds_it_has(self) -> None:
+        ours = fits(TUNED, "airfoil", BEST, 0.2)
+        slow = [{**one, "error": 0.4, "cpu": 30.0} for one in fits(TUNED, "airfoil", "EBM")]
+        results = Results.of([*ours, slow[1]])
+        place = (OURS, Column(TUNED, "EBM"), DATA["airfoil"])
+        assert results.ratio(*place) == pytest.approx(ours[1]["error"] / 0.4)
+        assert results.time_ratio(*place) == pytest.approx(0.1)
+        assert np.isnan(Results.of(ours).ratio(*place))
+        assert np.isnan(Results.of([*ours[1:], *slow]).ratio(*place))  # a seed of ours is missing
+
     def test_seconds_are_those_of_computing(self) -> None:
         records = fits(TUNED, "airfoil", BEST, cpu=12.34, seconds=99.0)
         assert "**12.3**" in tables.seconds(TABLES[TUNED], Results.of(records))
@@ -384,3 +414,28 @@ class TestTuningsThatFindNothingBetter:
 
     def test_fits_that_failed_do_not(self):
         assert untuned([self.record("tuning", TUNED), self.record(failed="why")]) == []
+
+
+class TestTuningsThatWouldEndWithTheirFirstTrial:
+    def test_slow_models_are_as_given(self):
+        slow = fits(DEFAULT, "airfoil", "EBM", cpu=40.0)
+        (one,) = spared([*slow, *fits(DEFAULT, "airfoil", "LightGBM", cpu=30.0)], 30.0)
+        assert (one["kind"], one["table"], one["data"], one["model"]) == (
+            "tuning", TUNED, "airfoil", "EBM",
+        )  # fmt: skip
+        assert (one["trials"], one["budget"]) == (0, 30.0)
+        assert "longer than the budget" in one["spared"]
+        served = untuned([one, *slow])
+        assert [row["seed"] for row in served] == [row["seed"] for row in slow]
+
+    def test_not_where_a_seed_is_quick_or_the_inner_rows_may_be(self):
+        one, *rest = fits(DEFAULT, "airfoil", "EBM", cpu=40.0)
+        assert spared([{**one, "cpu": 31.0}, *rest], 30.0) == []
+        assert spared([one, *rest], None) == []
+
+    def test_nor_for_what_is_never_tuned(self):
+        never = [
+            *fits(DEFAULT, "airfoil", LIFE, cpu=99.0),
+            *fits(DEFAULT, "casp", "linear", cpu=99),
+        ]
+        assert spared(never, 30.0) == []

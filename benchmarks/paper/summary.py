@@ -149,7 +149,9 @@ def summarise(records: Iterable[Record]) -> dict[Place, Summary]:
         if one["kind"] == FIT and "failed" in one:
             failed[one["table"], one["data"], one["model"]].add(one["seed"])
     return {
-        place: _summary(runs.get(place, {}), len(failed[place] - set(runs.get(place, {}))))
+        place: summary_of(
+            runs.get(place, {}).values(), len(failed[place] - set(runs.get(place, {})))
+        )
         for place in {**runs, **failed}
     }
 
@@ -161,8 +163,9 @@ def figure(numbers: Iterable[float]) -> Figure:
     return Figure(mean, float(array.std(ddof=1)) if len(array) > 1 else np.nan, len(array))
 
 
-def _summary(fits: dict[int, Record], n_failed: int) -> Summary:
-    ones = list(fits.values())
+def summary_of(fits: Iterable[Record], n_failed: int = 0) -> Summary:
+    """Figures of some fits of a cell."""
+    ones = list(fits)
     neurons = [one["neurons"] for one in ones if one.get("neurons") is not None]
     figures = (
         figure(one.get(field, np.nan) for one in ones)

@@ -44,6 +44,10 @@ as {100 * FLOOR:g} % of the null model's at least.
 **Seconds** are seconds of computing of one fit in one thread, which other work on the machine does
 not lengthen.
 
+**EBM** takes minutes a fit, up to a quarter of an hour on the larger sets: it is run on as many of
+the seeds as time allowed, at least one, and compared on these. Where a fit as given alone takes
+longer than the budget, there is nothing to tune in it, and the model as given stands for the tuned.
+
 **Halves.** The sets were divided before any rule of the presets was made: rules were made on the
 deciding half, and the confirming half tells what they are worth. It is not wholly fresh: earlier
 defaults were made in view of sets of both halves, those that `scripts/bench life` and

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchmarks.paper.experiments import needs_tuning
 from benchmarks.paper.models import MODELS as OF_PAPER
 from benchmarks.paper.records import FIT, TUNING
+from benchmarks.paper.samples import TEST_SHARE
 from benchmarks.peers.experiments import DATA, DEFAULT, TABLES, TUNED
 from benchmarks.peers.models import MODELS
 
@@ -37,6 +39,41 @@ def adopted(known: Iterable[Record]) -> list[Record]:
     ]
     tuned = {_about(one) for one in ours if one["kind"] == TUNING}
     return [one for one in ours if _about(one) in tuned]
+
+
+def spared(known: Iterable[Record], budget: float | None) -> list[Record]:
+    """Tunings whose end is known without a trial, as records of tunings.
+
+    The first trial of each is the model as given, on the inner split's part of the rows. Where
+    fits with default settings tell that it uses up the budget, there will be no other.
+    """
+    fits: dict[tuple[str, str], list[Record]] = {}
+    for one in known:
+        if one["kind"] == FIT and one["table"] == DEFAULT and "failed" not in one:
+            fits.setdefault(_about(one), []).append(one)
+    return [
+        {
+            "kind": TUNING,
+            "table": TUNED,
+            "data": data,
+            "model": model,
+            "params": {},
+            "score": None,
+            "trials": 0,
+            "trial": None,
+            "budget": budget,
+            "seconds": 0.0,
+            "cpu": 0.0,
+            "endings": {},
+            "versions": some[0]["versions"],
+            "date": some[0]["date"],
+            "spared": "a fit with default settings alone takes longer than the budget",
+        }
+        for (data, model), some in fits.items()
+        if budget is not None and needs_tuning(TABLES[TUNED], model)
+        if model in TABLES[TUNED].models
+        if min(one["cpu"] for one in some) * (1 - TEST_SHARE) > budget
+    ]
 
 
 def untuned(known: Iterable[Record]) -> list[Record]:
