@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from lifenet import Blend, LIFERegressor
+from lifenet.coding import CodedNetwork, ColumnCoding
 from lifenet.explain import neurons
 from lifenet.explain.boundaries import nearest_boundaries
 from lifenet.explain.neurons import (
@@ -15,6 +17,7 @@ from lifenet.explain.neurons import (
 )
 from lifenet.network import PiecewiseLinear, ReluNetwork
 from lifenet.schema import FeatureSchema
+from lifenet.solvers.descent import Descent
 from strategies import equivalents, invariant, networks, networks_and_rows
 
 
@@ -152,10 +155,76 @@ class TestDegenerate:
         wrapped = type(
             "Wrapped", (), {**dict.fromkeys(members, len), "n_features": 3, "n_outputs": 1}
         )
-        with pytest.raises(TypeError, match="read from a ReluNetwork; this is a Wrapped"):
+        with pytest.raises(
+            TypeError, match="or a CodedNetwork; this is a Wrapped"
+        ):
             neuron_importance(wrapped(), table())
         with pytest.raises(ValueError, match="choose output=0 to output=1"):
             neuron_importance(network(n_outputs=2), table())
+
+
+def coded(n_outputs=1, linear=True):
+    """A network of three columns: three codes, one bent code, and the column as it is."""
+    knots = [[0.0, 1.0, 2.0, 5.0], [-20.0, 0.0, 30.0], None]
+    values = [np.random.default_rng(4).normal(size=(4, 3)), [1.0, 0.0, 4.0], None]
+    inner = network(n_features=5, n_outputs=n_outputs, linear=linear)
+    return CodedNetwork(ColumnCoding(knots, values), inner)
+
+
+class TestCodes:
+    """Neurons of codes: a column counts by what all of its codes add together."""
+
+    @pytest.mark.parametrize("output", [0, 1])
+    def test_a_loop_over_neurons_and_columns_gives_the_same(self, output, monkeypatch):
+        net, X = coded(n_outputs=2), table()
+        weight = np.random.default_rng(2).uniform(size=len(X))
+        inner, codes = net.network, net.coding.encode(X)
+        whole = weighted_std(net.score(X)[:, output], weight)
+        sums = [*zip(inner.weights, inner.hidden(codes).T * inner.beta[:, [output]], strict=True)]
+        sums.append((inner.linear[:, output], codes @ inner.linear[:, output]))
+        expected = []
+        for weights, part in sums:
+            added = []
+            for column in range(3):
+                own = net.coding.codes_of(column)
+                values = codes[:, own] @ weights[own]
+                sign = np.sign(np.cov(values, X[:, column], aweights=weight)[0, 1])
+                added.append(sign * weighted_std(values, weight))
+            expected.append(np.array(added) / np.linalg.norm(added) * weighted_std(part, weight))
+        expected[:-1] *= np.sign(inner.beta[:, [output]])
+        monkeypatch.setattr(neurons, "_BLOCK", 100)  # several blocks of rows
+        found = neuron_contributions(net, X, sample_weight=weight, output=output)
+        assert_allclose(found.contribution, np.array(expected[:-1]) / whole, rtol=1e-9)
+        assert_allclose(found.linear, expected[-1] / whole, rtol=1e-9)
+        single = neuron_importance(net, X, sample_weight=weight, output=output)
+        assert_allclose(single.importance, found.importance, rtol=1e-9)
+        assert_allclose(single.active, weight @ inner.active(codes) / weight.sum())
+
+    def test_columns_as_they_are_give_what_the_network_itself_gives(self):
+        net, X = network(), table()
+        same = CodedNetwork(ColumnCoding([None] * 3, [None] * 3), net)
+        ours, theirs = neuron_contributions(same, X), neuron_contributions(net, X)
+        assert_allclose(ours.contribution, theirs.contribution, rtol=1e-9)
+        assert_allclose(ours.linear, theirs.linear, rtol=1e-9)
+        shares = [feature_importance(one, X).importance for one in (same, net)]
+        assert_allclose(*shares, rtol=1e-9)
+
+    def test_a_constant_column_contributes_nothing(self):
+        X = table()
+        X[:, 0] = 1 / 3
+        found = neuron_contributions(coded(), X)
+        assert not found.contribution[:, 0].any()
+        assert feature_importance(coded(), X).importance.sum() == pytest.approx(1)
+
+    def test_columns_that_matter_come_first_in_the_default(self):
+        rng = np.random.default_rng(5)
+        X = rng.uniform(size=(300, 4))
+        y = np.sin(6 * X[:, 2]) + 0.5 * X[:, 0]
+        blend = Blend(2, 2, n_trees=10, descent=Descent(n_steps=20))
+        model = LIFERegressor(preset=blend, random_state=0).fit(X, y)
+        found = feature_importance(model.network_, X, schema=model.schema_)
+        assert found.order[:2].tolist() == [2, 0]
+        assert found.importance[[1, 3]].sum() < 0.3
 
 
 class TestFeatures:

@@ -21,7 +21,7 @@ from lifenet.network._checks import check_column
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lifenet._typing import Floats
+    from lifenet._typing import Floats, Integers
 
 __all__ = ["CodedNetwork"]
 
@@ -87,6 +87,15 @@ class CodedNetwork:
     def n_neurons(self) -> int:
         """Number of neurons."""
         return self.network.n_neurons
+
+    @property
+    def column_of_code(self) -> Integers:
+        """The column that each code follows, (n_codes,)."""
+        return self.coding.column_of_code
+
+    def encode(self, X: npt.ArrayLike) -> Floats:
+        """Codes of rows, which the network reads, (n, n_codes)."""
+        return self.coding.encode(X)
 
     def __repr__(self) -> str:
         return f"CodedNetwork({self.coding!r}, {self.network!r})"

@@ -9,7 +9,7 @@ import numpy as np
 
 from lifenet._extras import require
 from lifenet.explain._sample import Sample
-from lifenet.network import ReluNetwork
+from lifenet.network import Coded, ReluNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,7 +89,9 @@ class NeuronContributions:
 
     The printed measure, ``w_k beta_k std(relu) / std(f)``, changes when a neuron is rescaled; here
     ``w_k`` has unit norm on standardised columns. A neuron's contributions then have its
-    importance as their Euclidean norm, and the sign of the slope.
+    importance as their Euclidean norm, and the sign of the slope. A neuron of codes sums functions
+    of one column each: the deviation of such a function stands in place of ``|w_kj|`` times the
+    column's, with the sign of its covariance with the column.
 
     Attributes
     ----------
@@ -175,7 +177,7 @@ def neuron_importance(
 
     Parameters
     ----------
-    network : ReluNetwork
+    network : ReluNetwork or CodedNetwork
     X : array-like or data frame of shape (n_samples, n_columns)
         Rows over which the standard deviations are taken.
     schema : FeatureSchema, names of the columns, or None
@@ -198,11 +200,12 @@ def neuron_contributions(
 ) -> NeuronContributions:
     """Contribution of each column to each neuron; parameters as in `neuron_importance`."""
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
-    inner, spread, scale = neurons_of(network), _spread_of(sample), sample.spread
-    directions = _unit_rows(inner.weights * scale)
-    straight = _unit_rows(inner.linear[None, :, sample.output] * scale)[0]
+    layer, spread = _layer_of(network), _spread_of(sample)
+    inner = layer.network
+    added = layer.by_column(np.vstack([inner.weights, inner.linear[:, sample.output]]), sample)
+    directions = _unit_rows(added)
     return NeuronContributions(
-        spread.neurons[:, None] * directions, spread.linear * straight, sample.schema
+        spread.neurons[:, None] * directions[:-1], spread.linear * directions[-1], sample.schema
     )
 
 
@@ -229,13 +232,71 @@ def feature_importance(
     return FeatureImportance(names, np.asarray(sizes) / (sum(sizes) or 1.0))
 
 
-def neurons_of(network: PiecewiseLinear) -> ReluNetwork:
-    """The network, if it is one whose neurons can be looked at."""
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """Neurons, and what they read of the columns: these themselves, or codes of them."""
+
+    network: ReluNetwork
+    codes: Coded | None = None
+
+    def inputs(self, rows: Floats) -> Floats:
+        """What the neurons read, (n, n_inputs)."""
+        return rows if self.codes is None else self.codes.encode(rows)
+
+    def by_column(self, weights: Floats, sample: Sample) -> Floats:
+        """Signed deviation of what each column adds to sums of the inputs.
+
+        Parameters
+        ----------
+        weights : (n_sums, n_inputs)
+
+        Returns
+        -------
+        ndarray of shape (n_sums, n_columns)
+        """
+        if self.codes is None:
+            return np.asarray(weights * sample.spread)
+        columns = self.codes.column_of_code
+        places = [np.flatnonzero(columns == column) for column in range(sample.X.shape[1])]
+        added = np.zeros((len(weights), len(places)))
+        for column, (within, beside) in enumerate(self._covariances(sample, places)):
+            own = weights[:, places[column]]
+            variance = np.einsum("si,ij,sj->s", own, within, own, optimize=True)
+            sign = np.where(own @ beside < 0, -1.0, 1.0)
+            added[:, column] = sign * np.sqrt(np.maximum(variance, 0.0))
+        added[:, sample.spread == 0] = 0.0
+        return added
+
+    def _covariances(
+        self, sample: Sample, places: Sequence[Integers]
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """Of each column's codes among each other, and with the column."""
+        X, weight = sample.X, sample.weight
+        blocks = range(0, len(X), max(1, _BLOCK // len(self.network.weights[0])))
+        parts = [slice(start, start + blocks.step) for start in blocks]
+        center = sum(weight[part] @ self.inputs(X[part]) for part in parts)
+        within = [np.zeros((len(one), len(one))) for one in places]
+        beside = [np.zeros(len(one)) for one in places]
+        apart = X - weight @ X
+        for part in parts:
+            codes = self.inputs(X[part]) - center
+            for column, one in enumerate(places):
+                weighted = codes[:, one] * weight[part, None]
+                within[column] += weighted.T @ codes[:, one]
+                beside[column] += apart[part, column] @ weighted
+        return zip(within, beside, strict=True)
+
+
+def _layer_of(network: PiecewiseLinear) -> _Layer:
+    """The neurons of a network, if it has some that can be looked at."""
     if isinstance(network, ReluNetwork):
-        return network
+        return _Layer(network)
+    if isinstance(network, Coded):
+        return _Layer(network.network, network)
     raise TypeError(
-        f"Neurons are read from a ReluNetwork; this is a {type(network).__name__}. Explanations "
-        "of regions, effects and single rows read any piecewise linear network."
+        f"Neurons are read from a ReluNetwork or a CodedNetwork; this is a "
+        f"{type(network).__name__}. Explanations of regions, effects and single rows read any "
+        "piecewise linear network."
     )
 
 
@@ -250,11 +311,12 @@ class _Spread:
 
 def _spread_of(sample: Sample) -> _Spread:
     """Read the rows once, in blocks; the moments of the blocks are joined as Chan et al. do."""
-    network = neurons_of(sample.network)
+    layer = _layer_of(sample.network)
+    network = layer.network
     m = network.n_neurons
     total, mean, squares = 0.0, np.zeros(m + 2), np.zeros(m + 2)
     active = np.zeros(m)
-    for values, weight in _blocks_of_parts(network, sample):
+    for values, weight in _blocks_of_parts(layer, sample):
         added = weight.sum()
         center = weight @ values / added
         active += weight @ (values[:, :m] > 0)
@@ -274,12 +336,13 @@ def _spread_of(sample: Sample) -> _Spread:
     )
 
 
-def _blocks_of_parts(network: ReluNetwork, sample: Sample) -> Iterator[tuple[Floats, Floats]]:
+def _blocks_of_parts(layer: _Layer, sample: Sample) -> Iterator[tuple[Floats, Floats]]:
     """Outputs of the neurons, linear part and score of some rows, and the weight of each row."""
+    network = layer.network
     m, output = network.n_neurons, sample.output
     length = max(1, _BLOCK // (m + 2))
     for start in range(0, len(sample.X), length):
-        rows = sample.X[start : start + length]
+        rows = layer.inputs(sample.X[start : start + length])
         hidden, straight = network.hidden(rows), rows @ network.linear[:, output]
         # The intercept shifts every row's score alike.
         score = straight + hidden @ network.beta[:, output]

@@ -8,11 +8,12 @@ any model that offers them.
 from __future__ import annotations
 
 from lifenet.network._limits import steps_to_switch
-from lifenet.network._protocol import Limited, PiecewiseLinear, Restriction
+from lifenet.network._protocol import Coded, Limited, PiecewiseLinear, Restriction
 from lifenet.network._relu import ReluNetwork
 from lifenet.network._restriction import ReluRestriction
 
 __all__ = [
+    "Coded",
     "Limited",
     "PiecewiseLinear",
     "ReluNetwork",

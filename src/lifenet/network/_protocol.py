@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from lifenet._typing import Floats
+    from lifenet._typing import Floats, Integers
+    from lifenet.network._relu import ReluNetwork
 
-__all__ = ["Limited", "PiecewiseLinear", "Restriction"]
+__all__ = ["Coded", "Limited", "PiecewiseLinear", "Restriction"]
 
 
 @runtime_checkable
@@ -100,4 +101,23 @@ class Limited(Protocol):
 
     def limits(self, x: npt.ArrayLike, output: int = 0) -> Floats:
         """Lowest and highest value of each column alone, the others held, (n_features, 2)."""
+        ...
+
+
+@runtime_checkable
+class Coded(Protocol):
+    """A network of codes, each of which follows one column."""
+
+    @property
+    def network(self) -> ReluNetwork:
+        """The network of the codes."""
+        ...
+
+    @property
+    def column_of_code(self) -> Integers:
+        """The column that each code follows, (n_codes,)."""
+        ...
+
+    def encode(self, X: npt.ArrayLike) -> Floats:
+        """Codes of rows, (n, n_codes)."""
         ...
