@@ -155,9 +155,7 @@ class TestDegenerate:
         wrapped = type(
             "Wrapped", (), {**dict.fromkeys(members, len), "n_features": 3, "n_outputs": 1}
         )
-        with pytest.raises(
-            TypeError, match="or a CodedNetwork; this is a Wrapped"
-        ):
+        with pytest.raises(TypeError, match="or a CodedNetwork; this is a Wrapped"):
             neuron_importance(wrapped(), table())
         with pytest.raises(ValueError, match="choose output=0 to output=1"):
             neuron_importance(network(n_outputs=2), table())
