@@ -410,14 +410,14 @@ def test_steps_fall_likewise(size, shortened, expected, monkeypatch):
     seen = []
 
     def look(self, learn, judge, network, *rest):
-        seen.append(self.n_steps)
+        seen.append((self.n_steps, self.learning_rate))
         return Descended(network, (), Status.COMPLETED)
 
     monkeypatch.setattr(Descent, "refine", look)
     problem = random_problem(rng, network, SquaredError())
-    found = Simplify(descent=Descent(800)).refine(problem, network, shortened=shortened)
-    assert found is network
-    assert seen == [expected]
+    settings = Simplify(descent=Descent(800, learning_rate=0.1))
+    assert settings.refine(problem, network, shortened=shortened) is network
+    assert seen == [(expected, 0.1 / shortened)]
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,9 @@ class Simplify(Settings):
             polish = self.polish(network.n_neurons, shortened)
             return polish.refine(taught, network, deadline=deadline).network
         n_steps = self._fewer(network.n_neurons, self.descent.n_steps, _FEWEST_STEPS, shortened)
-        descent = replace(self.descent, n_steps=n_steps)
+        # What is nearly right already must not be shaken as much.
+        rate = self.descent.learning_rate / shortened
+        descent = replace(self.descent, n_steps=n_steps, learning_rate=rate)
         free = np.ones(network.weights.shape, dtype=bool)
         seed = np.random.SeedSequence(0)
         return descent.refine(taught, _some_of(taught), network, free, seed, deadline).network
