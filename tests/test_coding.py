@@ -688,6 +688,10 @@ READERS: dict[str, Any] = {
     "varying_coefficients": explain.varying_coefficients,
     "pair_effect": lambda model, X: explain.pair_effect(model, X, ("x0", "x2")),
     "merge_regions": lambda model, X: explain.merge_regions(model, X, n_regions=3),
+    "neuron_importance": explain.neuron_importance,
+    "neuron_contributions": explain.neuron_contributions,
+    "feature_importance": explain.feature_importance,
+    "stability": lambda model, X: explain.stability([model, model], X),
 }
 
 
@@ -696,17 +700,9 @@ def test_explanations_read_it_through_the_interface(name: str) -> None:
     assert READERS[name](random_coded(m=10, q=1), random_rows(150)) is not None
 
 
-@pytest.mark.parametrize(
-    "reader",
-    [
-        explain.neuron_importance,
-        explain.neuron_contributions,
-        explain.feature_importance,
-        lambda model, X: explain.stability([model, model], X),
-    ],
-)
-def test_readings_of_neurons_ask_for_the_inner_network(reader: Any) -> None:
+def test_neurons_are_as_important_as_in_the_network_of_the_codes() -> None:
     model, X = random_coded(m=10, q=1), random_rows(50)
-    with pytest.raises(TypeError, match="this is a CodedNetwork"):
-        reader(model, X)
-    assert reader(model.network, model.coding.encode(X)) is not None
+    ours = explain.neuron_importance(model, X)
+    inner = explain.neuron_importance(model.network, model.coding.encode(X))
+    np.testing.assert_allclose(ours.importance, inner.importance, rtol=1e-10)
+    np.testing.assert_allclose(ours.active, inner.active)
