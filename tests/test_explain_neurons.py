@@ -214,6 +214,14 @@ class TestCodes:
         assert not found.contribution[:, 0].any()
         assert feature_importance(coded(), X).importance.sum() == pytest.approx(1)
 
+    def test_a_network_without_neurons_has_its_linear_part_only(self):
+        coding, none = coded().coding, np.zeros((0, 5))
+        flat = CodedNetwork(coding, ReluNetwork(none, np.zeros(0), np.zeros((0, 1)), 1.0))
+        assert not feature_importance(flat, table()).importance.any()
+        slope = np.array([[0.0], [0.0], [0.0], [0.0], [2.0]])
+        line = CodedNetwork(coding, ReluNetwork(none, np.zeros(0), np.zeros((0, 1)), 1.0, slope))
+        assert feature_importance(line, table()).importance.tolist() == [0.0, 0.0, 1.0]
+
     def test_columns_that_matter_come_first_in_the_default(self):
         rng = np.random.default_rng(5)
         X = rng.uniform(size=(300, 4))

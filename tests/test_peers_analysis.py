@@ -315,16 +315,6 @@ class TestPage:
         ]
         assert "1.250" in line
 
-    def test_a_slow_model_is_compared_on_the_seeds_it_has(self) -> None:
-        ours = fits(TUNED, "airfoil", BEST, 0.2)
-        slow = [{**one, "error": 0.4, "cpu": 30.0} for one in fits(TUNED, "airfoil", "EBM")]
-        results = Results.of([*ours, slow[1]])
-        place = (OURS, Column(TUNED, "EBM"), DATA["airfoil"])
-        assert results.ratio(*place) == pytest.approx(ours[1]["error"] / 0.4)
-        assert results.time_ratio(*place) == pytest.approx(0.1)
-        assert np.isnan(Results.of(ours).ratio(*place))
-        assert np.isnan(Results.of([*ours[1:], *slow]).ratio(*place))  # a seed of ours is missing
-
     def test_seconds_are_those_of_computing(self) -> None:
         records = fits(TUNED, "airfoil", BEST, cpu=12.34, seconds=99.0)
         assert "**12.3**" in tables.seconds(TABLES[TUNED], Results.of(records))

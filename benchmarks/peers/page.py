@@ -44,7 +44,7 @@ as {100 * FLOOR:g} % of the null model's at least.
 **Seconds** are seconds of computing of one fit in one thread, which other work on the machine does
 not lengthen.
 
-**EBM** takes minutes a fit, up to a quarter of an hour on the larger sets: it is run on as many of
+**EBM** takes minutes a fit on most sets, nine on the slowest so far: it is run on as many of
 the seeds as time allowed, at least one, and compared on these. Where a fit as given alone takes
 longer than the budget, there is nothing to tune in it, and the model as given stands for the tuned.
 

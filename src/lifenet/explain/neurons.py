@@ -272,7 +272,7 @@ class _Layer:
     ) -> Iterator[tuple[Floats, Floats]]:
         """Of each column's codes among each other, and with the column."""
         X, weight = sample.X, sample.weight
-        blocks = range(0, len(X), max(1, _BLOCK // len(self.network.weights[0])))
+        blocks = range(0, len(X), max(1, _BLOCK // self.network.n_features))
         parts = [slice(start, start + blocks.step) for start in blocks]
         center = sum(weight[part] @ self.inputs(X[part]) for part in parts)
         within = [np.zeros((len(one), len(one))) for one in places]
