@@ -27,7 +27,7 @@ from lifenet import (
 from lifenet import blend as blend_module
 from lifenet.blend import Blend, train_fold
 from lifenet.blocks import ArrayRows
-from lifenet.estimators import _life, _parts
+from lifenet.estimators import _fitting, _parts
 from lifenet.losses import Logistic, SquaredError
 from lifenet.simplify import Simplify
 from lifenet.solvers.base import Problem
@@ -110,7 +110,7 @@ def folds_of(monkeypatch):
             raise Enough
 
         with monkeypatch.context() as patch:
-            patch.setattr(_life, "train_blend", stop)
+            patch.setattr(_fitting, "train_blend", stop)
             model = blended(**settings) if model is None else model
             with pytest.raises(Enough):
                 model.fit(X, y, sample_weight, groups=groups)
@@ -310,7 +310,7 @@ class TestTheNetwork:
         assert fitted.polished_ is None
 
     def test_a_small_one_has_few_neurons(self, quick, of_rules, monkeypatch):
-        monkeypatch.setattr(_life, "SMALL_NEURONS", 8)
+        monkeypatch.setattr(_fitting, "SMALL_NEURONS", 8)
         X, y = planted()
         model = blended("small").fit(X, y)
         assert 0 < model.network_.n_neurons <= 8 < of_rules.network_.n_neurons
@@ -322,7 +322,7 @@ class TestTheNetwork:
         X, y = planted()
         model = blended(validation=KFold(2, shuffle=True, random_state=0))
         double = clone(model).fit(X, y).predict(X)
-        monkeypatch.setattr(_life, "_MOST_DOUBLE", 0)
+        monkeypatch.setattr(_fitting, "_MOST_DOUBLE", 0)
         single = clone(model).fit(X, y).predict(X)
         assert np.corrcoef(single, double)[0, 1] > 0.99
 
@@ -650,7 +650,7 @@ def test_a_warm_start_after_a_blend_begins_the_papers_way(quick):
 
 
 def test_small_has_few_neurons_with_few_rows_too(quick, monkeypatch):
-    monkeypatch.setattr("lifenet.estimators._life.SMALL_NEURONS", 8)
+    monkeypatch.setattr("lifenet.estimators._fitting.SMALL_NEURONS", 8)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
     model = LIFERegressor(preset="small", random_state=0).fit(X, np.abs(X[:, 0]) + X[:, 1])

@@ -14,7 +14,7 @@ from lifenet import blend as blend_module
 from lifenet.blend import Blend
 from lifenet.blocks import ArrayRows
 from lifenet.encoding import QuantileCoding
-from lifenet.estimators import _life
+from lifenet.estimators import _fitting
 from lifenet.estimators._codes import coded_columns
 from lifenet.losses import Logistic, Multinomial, SquaredError
 from lifenet.mixture import Fold, disagreement
@@ -357,8 +357,8 @@ class TestBlend:
             seen["folds"] = folds
             return train(problem, columns, folds, blend, run)
 
-        train = _life.train_blend
-        monkeypatch.setattr(_life, "train_blend", look)
+        train = _fitting.train_blend
+        monkeypatch.setattr(_fitting, "train_blend", look)
         LIFERegressor(preset=RULES, random_state=0).fit(np.tile(X, (2, 1)), np.tile(y, 2))
         *folds, more = [fold.places for fold in seen["folds"]]
         np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(600))
