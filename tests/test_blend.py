@@ -28,7 +28,9 @@ from lifenet import blend as blend_module
 from lifenet.blend import Blend, train_fold
 from lifenet.blocks import ArrayRows
 from lifenet.estimators import _fitting, _parts
+from lifenet.kernels.hashing import hash_rows
 from lifenet.losses import Logistic, SquaredError
+from lifenet.rules.boosting import Boosting
 from lifenet.simplify import Simplify
 from lifenet.solvers.base import Problem
 from lifenet.solvers.descent import Descent
@@ -175,17 +177,18 @@ class TestWhichPresetIsTaken:
             with pytest.raises(ValueError, match=message):
                 blended(preset, **{step: value}).fit(X, y)
 
-    @pytest.mark.parametrize("few", ["distinct rows", "rows of a class"])
-    def test_rows_that_make_no_folds_go_the_papers_way(self, quick, few):
+    def test_rows_that_make_no_folds_go_the_papers_way(self, quick):
         X, y = planted()
-        labels = (y > 0.5).astype(int)
-        if few == "distinct rows":
-            X = X[np.arange(450) % 50]
-        else:
-            labels[:] = np.arange(450) == 7
+        X, labels = X[np.arange(450) % 50], y > 0.5
         model = blended_classifier("auto").fit(X, labels)
         assert model.blend_ is None
         assert same(model.network_, blended_classifier("paper").fit(X, labels).network_)
+
+    @pytest.mark.parametrize("preset", ["fast", "best", "small", RULES])
+    def test_where_a_blend_was_asked_for_a_warning_says_so(self, quick, preset):
+        X, y = planted(60)
+        with pytest.warns(UserWarning, match="60 rows .* the paper's way"):
+            assert blended(preset).fit(X, y).blend_ is None
 
     def test_a_fit_after_a_blend_can_be_the_papers(self, quick):
         X, y = planted()
@@ -389,6 +392,25 @@ class TestFolds:
         assert np.isnan(model.record_["loss"][0])
         assert model.score(*planted(seed=1)) > 0.8
 
+    def test_they_are_fewer_where_rows_are_few(self, folds_of):
+        X, y = planted(150)
+        _, _, folds = folds_of(X, y, preset=replace(RULES, n_folds=30))
+        assert 2 <= len(folds) < 8
+        assert min(len(fold.places) for fold in folds) >= 20
+        np.testing.assert_array_equal(
+            np.sort(np.concatenate([fold.places for fold in folds])), np.arange(150)
+        )
+
+    def test_all_learn_from_a_class_that_one_would_hold_out(self, folds_of):
+        X, y = labelled()
+        y[7] = "rare"
+        problem, _, folds = folds_of(X, y, model=blended_classifier())
+        code = problem.rows.target[7]
+        for fold in folds:
+            assert code in fold.learn.rows.target
+            assert code not in fold.judge.rows.target
+        assert blended_classifier().fit(X, y).predict_proba(X).shape == (450, 4)
+
     def test_a_class_wholly_held_out_is_refused(self):
         X, y = labelled()
         splitter = PredefinedSplit(np.where(y == "top", 0, 1))
@@ -454,7 +476,12 @@ class TestPromises:
 
     def test_verbose_prints_a_line(self, capsys):
         blended(verbose=1).fit(*planted())
-        assert capsys.readouterr().out.startswith("level 1: 2 networks done")
+        first, second, last = capsys.readouterr().out.splitlines()
+        assert first.startswith("fold 1 of 2 done, ")
+        assert second.startswith("fold 2 of 2 done, ")
+        assert last.startswith("level 1: 2 networks done, ")
+        blended(verbose=1, time_limit=1e-6).fit(*planted())
+        assert "level 1: 1 of 2 networks done" in capsys.readouterr().out
         blended().fit(*planted())
         assert capsys.readouterr().out == ""
 
@@ -516,7 +543,16 @@ class TestClasses:
         most_frequent = np.unique(y, return_counts=True)[1].max() / len(y)
         assert three.score(X, y) > most_frequent + 0.15
         scores = [one.network.score(three.coding_.encode(X)) for one in three.members_]
-        np.testing.assert_allclose(three.network_.score(X), np.mean(scores, axis=0), atol=1e-10)
+        mean = np.mean(scores, axis=0)
+        mean -= mean.mean(axis=1, keepdims=True)
+        np.testing.assert_allclose(three.network_.score(X), mean, atol=1e-10)
+
+    def test_scores_of_several_classes_sum_to_zero(self, three):
+        X, y = labelled(seed=1)
+        settings = Simplify(largest=8, smallest=8)
+        small = three.with_network(three.simplify(X, y, settings=settings).network_of(8))
+        for model in (three, small):
+            np.testing.assert_allclose(model.decision_function(X).sum(axis=1), 0.0, atol=1e-10)
 
     def test_two_classes_of_text(self):
         X, y = planted()
@@ -653,7 +689,9 @@ def test_small_has_few_neurons_with_few_rows_too(quick, monkeypatch):
     monkeypatch.setattr("lifenet.estimators._fitting.SMALL_NEURONS", 8)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
-    model = LIFERegressor(preset="small", random_state=0).fit(X, np.abs(X[:, 0]) + X[:, 1])
+    model = LIFERegressor(preset="small", random_state=0)
+    with pytest.warns(UserWarning, match="the paper's way"):
+        model.fit(X, np.abs(X[:, 0]) + X[:, 1])
     assert model.blend_ is None
     assert 0 < model.network_.n_neurons <= 8
     assert model.score(X, np.abs(X[:, 0]) + X[:, 1]) > 0.8
@@ -681,7 +719,9 @@ def test_rows_of_the_fit_do_not_flatter_the_full_network_in_a_frontier():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(1_200, 6))
     y = X[:, 0] + rng.normal(size=1_200)
-    blend = Blend(n_folds=3, n_networks=0, n_trees=60, n_leaves=8, descent=Descent(60))
+    blend = Blend(
+        n_folds=3, n_networks=0, n_trees=60, n_leaves=8, descent=Descent(60), linear_gain=None
+    )
     model = LIFERegressor(preset=blend, random_state=0).fit(X[:400], y[:400])
     settings = Simplify(largest=16, smallest=16)
     seen = model.simplify(X[:400], y[:400], settings=settings)
@@ -715,10 +755,114 @@ def test_a_small_networks_own_frontier_begins_with_it(quick):
     X = rng.normal(size=(300, 3))
     model = LIFERegressor(preset="small", random_state=0).fit(X, X[:, 0])
     assert model.blend_ is not None
-    frontier = model.simplify(X, X[:, 0], settings=Simplify(largest=2, smallest=2))
+    with pytest.warns(UserWarning, match="fitted to these rows"):
+        frontier = model.simplify(X, X[:, 0], settings=Simplify(largest=2, smallest=2))
     assert frontier.sizes[0] == model.network_.n_neurons
 
 
 def test_what_is_no_network_is_refused(of_rules):
     with pytest.raises(TypeError, match="ReluNetwork or a CodedNetwork, not str"):
         of_rules.with_network("small")
+
+
+def test_the_price_of_fewer_neurons_is_over_the_mean_of_the_folds():
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1, 1, size=(3_000, 4))
+    y = np.sin(7 * X[:, 0]) * X[:, 1] + X[:, 2] * X[:, 3] + 0.1 * rng.normal(size=3_000)
+    blend = Blend(n_folds=5, n_networks=0, n_trees=60, descent=Descent(40), linear_gain=None)
+    model = LIFERegressor(preset=blend, random_state=0).fit(X[:600], y[:600])
+    frontier = model.simplify(X[:600], y[:600], settings=Simplify(largest=32, smallest=32))
+
+    def error(score):
+        return np.sqrt(np.mean((score - y[600:]) ** 2))
+
+    codes = model.coding_.encode(X[600:])
+    single = np.mean([error(one.network.score(codes)[:, 0]) for one in model.members_])
+    mean = error(model.predict(X[600:]))
+    assert mean < 0.97 * single
+    # The first fold of the 600 rows, against all folds and other rows: as near as 120 rows can say.
+    judge = np.isin(np.arange(600), _first_places(model, X[:600], y[:600]))
+    own = model.members_[0].network.score(model.coding_.encode(X[:600][judge]))[:, 0]
+    apart = np.sqrt(np.mean((own - y[:600][judge]) ** 2))
+    shown = frontier.error(frontier.sizes[0]) / apart
+    # Networks differ less on rows that all but one have learnt from: rather too little is saved.
+    assert mean / single - 0.02 < shown < 1 - 0.3 * (1 - mean / single)
+
+
+def _first_places(model, X, y):
+    prepared = model._prepare(X, y, None, reset=False)
+    hashes = hash_rows(prepared.rows.X, model._folds[0])
+    return np.flatnonzero(hashes < 1 / model._folds[1])
+
+
+def test_boosted_trees_are_in_the_price_too(monkeypatch):
+    X, y = planted()
+    model = blended(replace(RULES, boosting=Boosting(n_trees=20, n_leaves=(8,)))).fit(X, y)
+    assert model.mixture_.share > 0
+    settings = Simplify(largest=8, smallest=8)
+    with_trees = model.simplify(X, y, settings=settings).losses[0]
+    monkeypatch.setattr(model, "mixture_", None)
+    without = model.simplify(X, y, settings=settings).losses[0]
+    saved = without - with_trees
+    assert saved > 0
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"preset": "paper"},
+        {"validation": 0.3},
+        {"validation": None},
+        {"validation": KFold(2)},
+    ],
+    ids=str,
+)
+def test_a_frontier_on_rows_of_the_fit_says_so_where_they_flatter(quick, settings):
+    X, y = planted()
+    model = blended(**settings).fit(X, y)
+    small = Simplify(largest=4, smallest=4)
+    order = np.random.default_rng(0).permutation(len(X))
+    with pytest.warns(UserWarning, match="fitted to these rows"):
+        frontier = model.simplify(X[order], y[order], settings=small)
+    assert frontier.seen
+    assert "training rows" in repr(frontier)
+    assert "prices are too high" in repr(frontier)
+    fresh = model.simplify(*planted(seed=1), settings=small)
+    assert not fresh.seen
+    assert "held-out rows" in repr(fresh)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"settings": "small"}, TypeError, "settings must be a Simplify or None; it is 'small'"),
+        ({"settings": 64}, TypeError, "sizes of your own"),
+        ({"time_limit": -1}, ValueError, "time_limit must be above 0 seconds, or None; it is -1"),
+    ],
+)
+def test_wrong_arguments_of_simplify_are_named(of_rules, wrong, error, message):
+    with pytest.raises(error, match=message):
+        of_rules.simplify(*planted(), **wrong)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("preset__n_trees", "preset, which is 'auto'; give preset as an object .* preset=Blend"),
+        ("sampler__levels", "sampler, which is None; .* sampler=NeuronProjection"),
+        ("solver__ridge", "solver=LLA"),
+    ],
+)
+def test_settings_of_a_part_by_name_say_how_they_can_be_set(key, message):
+    with pytest.raises(ValueError, match=message):
+        LIFERegressor().set_params(**{key: 3})
+    both = LIFERegressor().set_params(preset=Blend(), preset__n_trees=3)
+    assert both.preset.n_trees == 3
+    with pytest.raises(ValueError, match="Invalid parameter 'nothing'"):
+        LIFERegressor().set_params(nothing__here=3)
+
+
+@pytest.mark.parametrize("preset", ["auto", "paper"])
+def test_a_word_is_no_splitter(preset):
+    with pytest.raises(ValueError, match="'validation' parameter of LIFERegressor"):
+        LIFERegressor(preset=preset, validation="kfold").fit(*planted())

@@ -32,8 +32,10 @@ MAY_IMPORT = {
     "rules": {"losses", "network", "solvers", "_settings"},
     "recipe": {"sampling", "members", "aggregate", "record", "readouts", "network", "solvers"},
     "mixture": {"rules", "network", "solvers"},
+    "lines": {"mixture", "rules", "readouts", "network", "solvers"},
     "blend": {
         *{
+            "lines",
             "mixture",
             "rules",
             "recipe",

@@ -80,6 +80,17 @@ def test_elimination_is_that_of_refitting_every_candidate(n_outputs, monkeypatch
     np.testing.assert_allclose(coefficients, ridge_loss(covariance, cross, left, 1e-3)[1])
 
 
+def test_elimination_stays_finite_with_many_more_variables_than_rows():
+    rng = np.random.default_rng(0)
+    features = np.maximum(rng.normal(size=(5, 900)) + rng.normal(size=(5, 1)), 0.0)
+    features -= features.mean(axis=0)
+    target = rng.normal(size=(5, 1))
+    covariance, cross = features.T @ features / 5, features.T @ target / 5
+    kept, beta = eliminate_backward(covariance, cross, 4, 1e-9)
+    assert len(set(kept.tolist())) == 4
+    assert np.isfinite(beta).all()
+
+
 def test_of_twins_the_later_goes_and_constants_go_first():
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(60, 4))

@@ -8,7 +8,8 @@ For each fold of the rows, with the others to learn from:
    neurons and the read-out are refined together as long as the fold gains.
 
 The mean of the folds' networks is one network again. Every row has judged one of them, so that
-the folds can also say which boosted trees, as they are, it should be mixed with, and how much.
+the folds can also say whether a linear model should be mixed in, and which boosted trees as they
+are, and how much of each.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ from lifenet._settings import Settings
 from lifenet._threads import one_blas_thread
 from lifenet.blocks import HeldRows
 from lifenet.encoding import QuantileCoding
+from lifenet.lines import mix_with_lines
 from lifenet.losses import SquaredError
 from lifenet.members import Place, Trained
-from lifenet.mixture import Fold, mix_with_trees, sample_of
+from lifenet.mixture import Fold, FoldNetwork, mix_with_trees, sample_of
 from lifenet.network import ReluNetwork
 from lifenet.readouts.design import Design, HeldOut
 from lifenet.readouts.favours import choose_scale
@@ -116,6 +118,10 @@ class Blend(Settings):
         Boosted trees that the mean of the folds is mixed with as they are: more accurate, with
         several times as many neurons. Their edges become those of the codes, so `n_bins` must not
         be small.
+    linear_gain : float or None, default=0.02
+        Share of the loss of the folds that a linear model beside each network must take off, or
+        there is none; None asks for none. It is for tables where a linear function is nearly all
+        there is.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -129,6 +135,7 @@ class Blend(Settings):
         "n_bins": [Interval(Integral, 2, None, closed="left")],
         "descent": [Descent],
         "boosting": [Boosting, None],
+        "linear_gain": [Interval(Real, 0, 1, closed="left"), None],
     }
 
     n_folds: int | str = "auto"
@@ -141,6 +148,7 @@ class Blend(Settings):
     n_bins: int = 64
     descent: Descent = field(default_factory=Descent)
     boosting: Boosting | None = None
+    linear_gain: float | None = 0.02
 
     def check(self) -> None:
         """Refuse settings out of their range."""
@@ -190,9 +198,16 @@ def _unknowns(n_features: int) -> int:
 
 @dataclass(frozen=True)
 class Blended(Life):
-    """A blend, and the boosted trees it was mixed with, where it was asked to be."""
+    """A blend, and what its networks were mixed with.
+
+    Attributes
+    ----------
+    mixture : boosted trees, where it was asked for them
+    linear_share : of linear models
+    """
 
     mixture: Mixture | None = None
+    linear_share: float = 0.0
 
 
 def train_blend(
@@ -223,19 +238,35 @@ def train_blend(
         status = Status.NOT_STARTED if outcome is None else outcome.status
         subset = _seen(problem, folds[number])
         trained.append(Trained(Place(1, number, None), subset, outcome, status))
-        _report(run, len(trained), len(folds))
-    networks = [one.network for one in successful(trained)]
+        _report(run, len(successful(trained)), len(folds))
+    pairs = zip(folds, trained, strict=True)
+    done = [FoldNetwork.of(fold, one.network) for fold, one in pairs if one.outcome is not None]
+    share = 0.0
+    if blend.linear_gain is not None:
+        done, share = mix_with_lines(done, columns, blend.linear_gain)
+        trained = _with_networks(trained, [one.network for one in done])
+    networks = [one.network for one in done]
     network = ReluNetwork.concatenate(networks, np.full(len(networks), 1 / len(networks)))
     widest = max(one.n_neurons for one in networks)
     mixture = None
     if blend.boosting is not None:
-        pairs = zip(folds, trained, strict=True)
-        done = [(fold, one.network) for fold, one in pairs if one.outcome is not None]
         seed = _seed(run.seed, 0, _SEED_WHOLE)
         network, mixture = mix_with_trees(
             network, done, problem, columns, blend.boosting, seed, run.n_jobs, deadline
         )
-    return Blended(network, (Stage(widest, tuple(trained), (), 1.0),), mixture=mixture)
+    stage = Stage(widest, tuple(trained), (), 1.0)
+    return Blended(network, (stage,), mixture=mixture, linear_share=share)
+
+
+def _with_networks(trained: Sequence[Trained], networks: Sequence[ReluNetwork]) -> list[Trained]:
+    """The same runs with other networks, of those that were trained."""
+    others = iter(networks)
+    return [
+        one
+        if one.outcome is None
+        else replace(one, outcome=replace(one.outcome, network=next(others)))
+        for one in trained
+    ]
 
 
 def _report(run: Run, done: int, of: int) -> None:

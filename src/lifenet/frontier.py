@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from lifenet._extras import require
@@ -36,6 +37,8 @@ class Frontier:
     n_rows : weight of the rows that judge
     held_out : whether they are rows that the judged networks were not fitted to; where not, errors
         are those of training
+    seen : whether the full network was fitted to them all the same, so that its error is too low
+        and prices are too high
     complete : whether all sizes that were asked for are there; False where time ran out
     spread : units of the target in one unit of the networks' training
     """
@@ -49,6 +52,7 @@ class Frontier:
     held_out: bool = True
     complete: bool = True
     spread: float = 1.0
+    seen: bool = False
 
     # ------------------------------------------------------------------ reading it
 
@@ -56,6 +60,11 @@ class Frontier:
     def measure(self) -> str:
         """What the error is: "RMSE" or "log-loss"."""
         return "RMSE" if self.squared else "log-loss"
+
+    @property
+    def rows(self) -> str:
+        """Which rows judge: "held-out" or "training"."""
+        return "held-out" if self.held_out and not self.seen else "training"
 
     def error(self, n_neurons: int) -> float:
         """Error of a size: RMSE in the units of the target, or log-loss."""
@@ -71,6 +80,8 @@ class Frontier:
 
     def smallest(self, tolerance: float = 0.02) -> int:
         """Fewest neurons whose price is at most `tolerance`."""
+        if not isinstance(tolerance, Real):
+            raise TypeError(f"tolerance must be a number; it is {tolerance!r}.")
         if not tolerance >= 0:
             raise ValueError(
                 f"tolerance must not be negative; it is {tolerance}. It is a relative increase of "
@@ -99,8 +110,9 @@ class Frontier:
         return frame
 
     def __repr__(self) -> str:
-        rows = "held-out" if self.held_out else "training"
-        head = f"Frontier: {self.measure} on {self.n_rows:,.6g} {rows} rows against neurons"
+        head = f"Frontier: {self.measure} on {self.n_rows:,.6g} {self.rows} rows against neurons"
+        if self.seen:
+            head += "\n  (the full network was fitted to them: prices are too high)"
         ended = "" if self.complete else "\n  (time ran out before smaller sizes)"
         lines = [self._line(place) for place in range(len(self.sizes))]
         return "\n".join([head, *lines]) + ended

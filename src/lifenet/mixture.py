@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from lifenet.rules.columns import CodedColumns
     from lifenet.solvers.base import Problem
 
-__all__ = ["Fold", "disagreement", "mix_with_trees", "sample_of"]
+__all__ = [
+    "Fold",
+    "FoldNetwork",
+    "disagreement",
+    "mean_fold_loss",
+    "mix_with_trees",
+    "sample_of",
+    "saved_by_averaging",
+    "scores_of",
+]
 
 
 @dataclass(frozen=True)
@@ -37,9 +46,34 @@ class Fold:
     places: Integers | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class FoldNetwork:
+    """The network of a fold, and what it says of the rows apart.
+
+    Attributes
+    ----------
+    score : (n_judging, n_outputs); no rows where none are apart
+    """
+
+    fold: Fold
+    network: ReluNetwork
+    score: Floats
+
+    @classmethod
+    def of(cls, fold: Fold, network: ReluNetwork) -> FoldNetwork:
+        """A network, asked about the rows apart."""
+        empty = np.zeros((0, network.n_outputs))
+        return cls(fold, network, empty if fold.judge is None else scores_of(fold.judge, network))
+
+
+def scores_of(problem: Problem, network: ReluNetwork) -> Floats:
+    """What a network says of rows, (n_rows, n_outputs)."""
+    return problem.rows.collect(lambda block: network.score(block.inputs[:-1].T).T).T
+
+
 def mix_with_trees(
     network: ReluNetwork,
-    done: Sequence[tuple[Fold, ReluNetwork]],
+    done: Sequence[FoldNetwork],
     problem: Problem,
     columns: CodedColumns,
     boosting: Boosting,
@@ -52,20 +86,20 @@ def mix_with_trees(
     Parameters
     ----------
     network : the mean of the folds' networks
-    done : folds, and the network of each
+    done : the networks of the folds
     problem : standardised codes of all rows, which the trees are grown on
     """
-    judged = [(fold, fold.judge, one) for fold, one in done if fold.judge is not None]
+    judged = [(one, one.fold.judge) for one in done if one.fold.judge is not None]
     if not judged:
         return network, None
-    scores = [_scored(judge, one) for _, judge, one in judged]
     apart: list[Apart] = []
-    for (fold, judge, _), score in zip(judged, scores, strict=True):
-        if sum(len(one.score) for one in apart) < boosting.n_judging:
-            apart.append(Apart(sample_of(fold.learn, columns), sample_of(judge, columns), score))
+    for one, judge in judged:
+        if sum(len(known.score) for known in apart) < boosting.n_judging:
+            learn = sample_of(one.fold.learn, columns)
+            apart.append(Apart(learn, sample_of(judge, columns), one.score))
     # Rows apart judge single networks, whose mean is better by what they differ in.
-    folds = [fold for fold, _, _ in judged]
-    spread = (1 - 1 / len(judged)) * disagreement(folds, scores)
+    differ = disagreement([one.fold for one, _ in judged], [one.score for one, _ in judged])
+    spread = (1 - 1 / len(judged)) * differ
     rows = sample_of(problem, columns)
     chosen = boosting.choose(apart, rows, problem.loss, spread, seed, n_jobs, deadline)
     if chosen.share == 0:
@@ -100,6 +134,19 @@ def disagreement(folds: Sequence[Fold], scores: Sequence[Floats]) -> float:
     return float(values.mean()) if len(values) else 0.0
 
 
+def saved_by_averaging(problem: Problem, networks: Sequence[ReluNetwork]) -> Floats:
+    """How much lower the loss of the mean of networks is than theirs, row by row, (n_rows,).
+
+    Half the curvature times the variance between them. On rows that most of them have learnt from
+    it is rather too little.
+    """
+    scores = np.stack([scores_of(problem, one) for one in networks])
+    middle = scores.mean(axis=0)
+    shaped = middle[:, 0] if middle.shape[1] == 1 else middle
+    bent = problem.loss.curvature(problem.rows.target, shaped).reshape(middle.shape)
+    return np.asarray((0.5 * bent * scores.var(axis=0)).sum(axis=1))
+
+
 def sample_of(problem: Problem, columns: CodedColumns) -> Sample:
     """Rows as trees see them: by the codes that rise with the columns."""
     rows = problem.rows
@@ -107,6 +154,14 @@ def sample_of(problem: Problem, columns: CodedColumns) -> Sample:
     return Sample(values, rows.target, rows.weight)
 
 
-def _scored(problem: Problem, network: ReluNetwork) -> Floats:
-    """What a network says of rows, (n_rows, n_outputs)."""
-    return problem.rows.collect(lambda block: network.score(block.inputs[:-1].T).T).T
+def mean_fold_loss(folds: Sequence[Fold], scores: Sequence[Floats]) -> float:
+    """Mean loss of the rows apart, where they have these scores."""
+    total = weight = 0.0
+    for fold, score in zip(folds, scores, strict=True):
+        if fold.judge is None:
+            continue
+        rows = fold.judge.rows
+        shaped = score[:, 0] if score.shape[1] == 1 else score
+        total += float(rows.weight @ fold.judge.loss.value(rows.target, shaped))
+        weight += rows.total_weight
+    return total / weight

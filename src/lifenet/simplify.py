@@ -56,6 +56,8 @@ _JUDGING = 4_000
 # What was learnt on the rows to learn from needs so much less to suit all rows.
 _AGAIN = 4
 _LEAST_CURVATURE = 1e-6
+# Share of a network's loss that another may be known to save.
+_MOST_SAVED, _TINY = 0.5, 1e-300
 # Of rows crossed from two: the share of their columns that is the second one's, how many there are
 # at least, and how much they all count beside the rows themselves.
 _SWAPPED, _FEWEST_CROSSED, _CROSSED_WEIGHT = 0.2, 4_000, 0.5
@@ -178,6 +180,7 @@ def walk_frontier(
     deadline: float | None = None,
     rehearsed: ReluNetwork | None = None,
     groups: Sequence[Integers] | None = None,
+    saved: Floats | None = None,
 ) -> Frontier:
     """Fewer and fewer neurons, and what each number costs.
 
@@ -196,6 +199,8 @@ def walk_frontier(
         one: `network` itself has seen the rows that judge, so that its error on them is too low
     groups : inputs that belong together, which crossed rows have from the same row; each alone by
         default
+    saved : how much lower the loss of each row that judges is by `network` than by `rehearsed`, as
+        far as is known, (n_judging,); at most half of it all counts
 
     Returns
     -------
@@ -207,7 +212,9 @@ def walk_frontier(
     _check(problem, network, "network")
     _check(problem, start, "rehearsed")
     with one_blas_thread():
-        return _Walk(settings, problem, held_out, network, start, deadline, groups).frontier()
+        return _Walk(
+            settings, problem, held_out, network, start, deadline, groups, saved
+        ).frontier()
 
 
 def _check(problem: Problem, network: ReluNetwork, name: str) -> None:
@@ -232,6 +239,7 @@ class _Walk:
     start: ReluNetwork
     deadline: float | None
     groups: Sequence[Integers] | None = None
+    saved: Floats | None = None
     networks: list[ReluNetwork] = field(default_factory=list)
     judged: list[Floats] = field(default_factory=list)
 
@@ -239,10 +247,10 @@ class _Walk:
         """Walk, and say what was found."""
         judge = self.problem if self.held_out is None else self.held_out.judge
         learn = self.problem if self.held_out is None else self.held_out.learn
-        self._note(judge, self.start, self.network)
+        self._note(self._full(judge), self.network)
         current, merged = self.start.merge_parallel(), self.network.merge_parallel()
-        if merged.n_neurons < self.network.n_neurons:
-            self._note(judge, current, merged)
+        if merged.n_neurons < self.network.n_neurons:  # the same function
+            self._note(self.judged[0], merged)
         taught = self._taught(learn, self.start)
         for_all = None if self.held_out is None else self._taught(self.problem, self.network)
         complete = True
@@ -253,7 +261,7 @@ class _Walk:
             if self._late():
                 complete = False
                 break
-            self._note(judge, current, final)
+            self._note(_row_losses(judge, current), final)
         return self._result(judge, complete)
 
     def _taught(self, problem: Problem, teacher: ReluNetwork) -> Problem:
@@ -275,9 +283,18 @@ class _Walk:
             return fewer, fewer
         return fewer, self.settings.refine(for_all, fewer, self.deadline, _AGAIN)
 
-    def _note(self, judge: Problem, judged: ReluNetwork, final: ReluNetwork) -> None:
+    def _full(self, judge: Problem) -> Floats:
+        """Losses of the full network, as if it had not seen the rows that judge."""
+        losses = _row_losses(judge, self.start)
+        if self.saved is None:
+            return losses
+        weight = judge.rows.weight
+        most = _MOST_SAVED * float(weight @ losses)
+        return losses - self.saved * min(1.0, most / max(float(weight @ self.saved), most, _TINY))
+
+    def _note(self, losses: Floats, final: ReluNetwork) -> None:
         self.networks.append(final)
-        self.judged.append(_row_losses(judge, judged))
+        self.judged.append(losses)
 
     def _late(self) -> bool:
         return self.deadline is not None and time.monotonic() >= self.deadline

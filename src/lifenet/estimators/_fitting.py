@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +16,7 @@ from lifenet._threads import one_blas_thread
 from lifenet.aggregate import combine
 from lifenet.blend import Blended, train_blend
 from lifenet.estimators._codes import coded_columns
-from lifenet.estimators._holdout import hold_out, make_folds
+from lifenet.estimators._holdout import fingerprint, hold_out, make_folds
 from lifenet.estimators._parts import (
     CODING_CONSTRAINT,
     MEMBER_READOUTS,
@@ -60,8 +61,21 @@ __all__ = ["LIFEEstimator"]
 _CHOOSING = 0.1
 # Share of a time limit for a blend; the rest is for what becomes of it.
 _BLENDED = 0.8
+# Parameters that have parameters, where they are objects, and such an object.
+_PARTS = {
+    "preset": "Blend",
+    "sampler": "NeuronProjection",
+    "solver": "LLA",
+    "readout": "Ridge",
+    "coding": "QuantileCoding",
+    "polish": "Polish",
+}
 # Codes beyond so many are held in single precision.
 _MOST_DOUBLE = 1 << 22
+_TOO_FEW = (
+    "Too few of the {} rows differ for the folds of a blend (it takes about a hundred): the "
+    "network is fitted the paper's way, as preset='paper' does."
+)
 
 
 class LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # type: ignore[misc]
@@ -98,6 +112,25 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # ty
     polished_: Polished | None
     blend_: Blend | None
     mixture_: Mixture | None
+    linear_share_: float
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of parts as in ``preset__n_trees`` too.
+
+        Parameters
+        ----------
+        **params : of this estimator, or of parts that are objects
+        """
+        for key in params:
+            name, nested, _ = key.partition("__")
+            part = params.get(name, getattr(self, name, None))
+            if nested and name in _PARTS and (part is None or isinstance(part, str)):
+                raise ValueError(
+                    f"{key!r} sets a parameter of {name}, which is {part!r}; give {name} as an "
+                    f"object first, as in {name}={_PARTS[name]}()."
+                )
+        super().set_params(**params)
+        return self
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -139,6 +172,8 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # ty
             if folds is not None:
                 self._fit_blend(blend, prepared, folds, seed)
                 return
+            if self.preset != "auto":
+                warnings.warn(_TOO_FEW.format(len(prepared.rows.target)), stacklevel=4)
             self.blend_ = None
             prepared = self._prepare(X, y, sample_weight)
         # Members of the fit before must not have seen the rows held out now.
@@ -179,12 +214,15 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # ty
     def _fit_blend(self, blend: Blend, prepared: Prepared, folds: list[Fold], seed: int) -> None:
         """A blend of folds."""
         assert self.coding_ is not None
-        reporter = Reporter(self, 2, self.verbose)
+        reporter = Reporter(self, 2, self.verbose, each="fold")
         begun = time.monotonic()
         limit = None if self.time_limit is None else _BLENDED * self.time_limit
         run = Run(seed, self.n_jobs, limit, reporter)
         columns = coded_columns(self.coding_, prepared.rows)
-        life: Life = train_blend(prepared.problem, columns, folds, blend, run)
+        blended = train_blend(prepared.problem, columns, folds, blend, run)
+        life: Life = blended
+        if blended.mixture is not None:
+            reporter.say(f"boosted trees mixed in with a share of {blended.mixture.share:.2f}")
         if self.preset == "small":
             deadline = None if self.time_limit is None else begun + self.time_limit
             apart = _first_fold(folds)
@@ -192,14 +230,18 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # ty
             life = with_fewer_neurons(
                 life, prepared.problem, apart, own, SMALL_NEURONS, deadline, self.coding_
             )
+            reporter.say(
+                f"{life.network.n_neurons} neurons learnt from {blended.network.n_neurons}"
+            )
         elif isinstance(self.validation, str):
-            self._folds = (seed, blend.folds(prepared.rows.total_weight))
+            self._folds = (seed, len(folds) - (blend.boosting is not None))
         self._keep_life(life, prepared)
         reporter.finish()
 
     def _keep_life(self, life: Life, prepared: Prepared, before: tuple[Member, ...] = ()) -> None:
         """Keep what was trained, in the user's units."""
         units = prepared.units
+        self._fitted = fingerprint(prepared)
         self._keep(self._coded(units.unscale(life.network, trained=not before)), prepared)
         self.members_ = (*before, *members_of(life, units))
         self.hierarchy_ = Hierarchy(tuple(level_of(stage, units) for stage in life.stages))
@@ -207,6 +249,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # ty
         self.record_ = self.record_ + record if before else record
         self.polished_ = life.polished
         self.mixture_ = life.mixture if isinstance(life, Blended) else None
+        self.linear_share_ = life.linear_share if isinstance(life, Blended) else 0.0
         self.n_iter_ = int(max(self.record_["iterations"], default=0))
 
     def _chosen_blend(self) -> Blend | None:

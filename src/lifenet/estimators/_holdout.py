@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lifenet.blocks import ArrayRows
     from lifenet.estimators._base import Prepared
 
-__all__ = ["first_fold", "hold_out", "make_folds"]
+__all__ = ["fingerprint", "first_fold", "hold_out", "make_folds"]
 
 # "auto" holds out this much weight, but never more or less than these shares.
 _WEIGHT, _LEAST_SHARE, _MOST_SHARE = 2000, 0.1, 0.2
@@ -71,6 +71,7 @@ def make_folds(
 
     Parameters
     ----------
+    n_folds : by "auto"; fewer where rows are too few for so many
     once_more : whether "auto" has one fold more, which shares rows with the others: there, two
         networks have not seen the same rows
     """
@@ -78,14 +79,10 @@ def make_folds(
     if validation is None:
         return [Fold(problem, None)]
     if isinstance(validation, str):
-        hashes = _hashes(rows, seed)
-        number = _fold_of(hashes, n_folds)
-        parts = [(number != one, number == one) for one in range(n_folds)]
-        if once_more:
-            judge = _fold_of(_hashes(rows, seed + 1), n_folds) == 0
-            parts.append((~judge, judge))
-        if not all(_serves(prepared, hashes, judge) for _, judge in parts):
+        drawn = _draw_folds(prepared, seed, n_folds, once_more=once_more)
+        if drawn is None:
             return None
+        parts = drawn
     elif isinstance(validation, Real):
         judge = _hashes(rows, seed) < float(validation)
         parts = [(~judge, judge)]
@@ -99,13 +96,42 @@ def make_folds(
     ]
 
 
+def _draw_folds(
+    prepared: Prepared, seed: int, n_folds: int, *, once_more: bool
+) -> list[tuple[Bools, Bools]] | None:
+    """Rows to learn from and rows apart of as many folds as the rows allow for."""
+    rows = prepared.rows
+    hashes = _hashes(rows, seed)
+    again = _hashes(rows, seed + 1) if once_more else None
+    for n in range(n_folds, 1, -1):
+        number = _fold_of(hashes, n)
+        judges = [number == one for one in range(n)]
+        if again is not None:
+            judges.append(_fold_of(again, n) == 0)
+        judges = [_leave_classes(prepared, judge) for judge in judges]
+        if all(_serves(prepared, hashes, judge) for judge in judges):
+            return [(~judge, judge) for judge in judges]
+    return None
+
+
+def _leave_classes(prepared: Prepared, judge: Bools) -> Bools:
+    """Rows apart without those of classes of which none would be left to learn from."""
+    missing = _missing_classes(prepared, ~judge)
+    return judge & ~np.isin(prepared.rows.target, missing) if missing else judge
+
+
 def first_fold(prepared: Prepared, seed: int, n_folds: int) -> HeldOut | None:
     """The first of such folds, of rows that need not be those of the fit; None as above."""
     hashes = _hashes(prepared.rows, seed)
-    judge = _fold_of(hashes, n_folds) == 0
+    judge = _leave_classes(prepared, _fold_of(hashes, n_folds) == 0)
     if not _serves(prepared, hashes, judge):
         return None
     return HeldOut(_part(prepared, ~judge), _part(prepared, judge))
+
+
+def fingerprint(prepared: Prepared) -> float:
+    """A number that tells these rows from others, whatever their order."""
+    return float(np.sort(_hashes(prepared.rows, 0)).sum())
 
 
 def _fold_of(hashes: Floats, n_folds: int) -> Integers:

@@ -46,8 +46,9 @@ read-out or None, default=None
         refined together and averaged over folds: more accurate, and as exact to read. "best" takes
         several times as long as "fast", and may mix in whole boosted trees, which `mixture_` tells;
         "small" has at most 64 neurons, which learn from a "fast" one. "auto" is "fast", and
-        "paper" where a step, `coding`, `polish` or `warm_start` is given. With about
-        120 rows or fewer, too few for folds, all are the paper's.
+        "paper" where a step, `coding`, `polish` or `warm_start` is given. With fewer
+        than a hundred different rows, too few for folds, all are the paper's, and a warning says
+        so where a blend was asked for.
     coding : {"both", "quantile", "piecewise"}, QuantileCoding or None, default=None
         Whether columns are first bent by piecewise-linear codes with knots at their quantiles,
         which makes heavy tails and outliers harmless. `network_` is then a `CodedNetwork`, read in
@@ -61,7 +62,8 @@ read-out or None, default=None
         of a scikit-learn splitter (for groups or time): its training part is what members see.
         "auto" is a share between 0.1 and 0.2, and none where distinct rows are few; without any,
         generalised cross-validation chooses. A blend has folds instead: by "auto" its own, or all
-        splits of the splitter, each with a network that has not seen it.
+        splits of the splitter, each with a network that has not seen it; a share is a single fold
+        and None none, and so a single network, which is less accurate than the mean of several.
     warm_start : bool, default=False
         Whether `fit` keeps the members of the fit before and adds new ones to them. `record_` goes
         on; `hierarchy_` is that of the newest.
@@ -74,7 +76,7 @@ read-out or None, default=None
     random_state : int, RandomState instance or None, default=None
         Seed of everything random.
     verbose : int, default=0
-        1 prints a line a level.
+        1 prints a line a level; of a blend, a line a fold.
 
     Attributes
     ----------
@@ -96,6 +98,8 @@ read-out or None, default=None
     mixture_ : Mixture or None
         The boosted trees that a blend was mixed with, and their share; None where none were asked
         for.
+    linear_share_ : float
+        Share of a linear model in a blend, zero in most.
     schema_ : FeatureSchema
         Names and training ranges of the columns.
     n_iter_ : int
@@ -184,7 +188,7 @@ read-out or None, default=None
     random_state : int, RandomState instance or None, default=None
         Seed of everything random.
     verbose : int, default=0
-        1 prints a line a level.
+        1 prints a line a level; of a blend, a line a fold.
 
     Attributes
     ----------
@@ -192,7 +196,8 @@ read-out or None, default=None
         The labels; with two of them, scores are log-odds of the second.
     network_ : ReluNetwork or CodedNetwork
         The fitted network, in the units of the data; its score is on the logit scale.
-    members_, hierarchy_, record_, coding_, polished_, blend_, mixture_, schema_, n_iter_
+    members_, hierarchy_, record_, coding_, polished_, blend_, mixture_, linear_share_, schema_, \
+n_iter_
         As in `LIFERegressor`.
     n_features_in_, feature_names_in_
         As in all of scikit-learn.

@@ -53,6 +53,15 @@ READOUTS = {
 #: Those that ask which member a neuron came from.
 MEMBER_READOUTS = (Averaging, BaseLearnerSelection, Mixing)
 
+
+class _Splitter(HasMethods):  # type: ignore[misc]
+    """Splitters; strings can split too, but are none."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether it can split rows."""
+        return not isinstance(val, str) and bool(super().is_satisfied_by(val))
+
+
 PART_CONSTRAINTS: dict[str, list[Any]] = {
     "sampler": [StrOptions(set(SAMPLERS)), HasMethods(["widths", "begin", "split", "check"]), None],
     "solver": [StrOptions({"lla", "adam"}), HasMethods(["train", "check"]), None],
@@ -60,7 +69,7 @@ PART_CONSTRAINTS: dict[str, list[Any]] = {
     "validation": [
         StrOptions({"auto"}),
         Interval(Real, 0, 1, closed="neither"),
-        HasMethods(["split"]),
+        _Splitter(["split"]),
         None,
     ],
     "n_jobs": [Integral, None],

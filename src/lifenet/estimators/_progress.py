@@ -31,14 +31,17 @@ class Reporter:
     estimator : whose callbacks are called
     n_stages : levels, and the read-out
     verbose : whether to print a line a level
+    each : what a network is called that has a line of its own; none has by default
     """
 
-    def __init__(self, estimator: Any, n_stages: int, verbose: int) -> None:
+    def __init__(self, estimator: Any, n_stages: int, verbose: int, each: str = "") -> None:
         self._estimator = estimator
         self._print: Callable[[str], None] = print if verbose else _say_nothing
         self._begun = time.monotonic()
         self._level: Any = None
-        self._done = 0
+        self._done = self._total = 0
+        self._number: int | None = None
+        self._each = each
         self._root = None
         if hasattr(estimator, "_init_callback_context"):
             self._root = estimator._init_callback_context(max_subtasks=n_stages)
@@ -48,18 +51,27 @@ class Reporter:
         """Networks of a level that are done; level 0 is the read-out."""
         if done == 0:
             self._open(level, total)
-        for _ in range(self._done, done):
+        for number in range(self._done, done):
             self._advance()
+            if self._each:
+                self.say(f"{self._each} {number + 1} of {total} done")
         self._done = done
         if done == total:
             self._close(level, total)
 
+    def say(self, what: str) -> None:
+        """Something else is done."""
+        self._print(f"{what}, {time.monotonic() - self._begun:.1f} s")
+
     def finish(self) -> None:
-        """The fit is done."""
+        """The fit is done; a level that is not, ended with its time."""
+        if self._number is not None:
+            self._close(self._number, self._total)
         if self._root is not None:
             self._root.call_on_fit_task_end(estimator=self._estimator)
 
     def _open(self, level: int, total: int) -> None:
+        self._number, self._total, self._done = level, total, 0
         if self._root is not None:
             name = f"level {level}" if level else "read-out"
             self._level = self._root.subcontext(task_name=name, max_subtasks=total)
@@ -75,8 +87,9 @@ class Reporter:
         if self._level is not None:
             self._level.call_on_fit_task_end(estimator=self._estimator)
             self._level = None
-        what = f"level {level}: {total} networks" if level else "read-out"
-        self._print(f"{what} done, {time.monotonic() - self._begun:.1f} s")
+        of = "" if self._done == total else f" of {total}"
+        self.say(f"level {level}: {self._done}{of} networks done" if level else "read-out done")
+        self._number = None
 
 
 def _say_nothing(line: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import time
+import warnings
 from dataclasses import replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -13,7 +15,8 @@ from lifenet._threads import one_blas_thread
 from lifenet.coding import CodedNetwork
 from lifenet.estimators._base import NetworkEstimator
 from lifenet.estimators._codes import code_groups
-from lifenet.estimators._holdout import first_fold, hold_out
+from lifenet.estimators._holdout import fingerprint, first_fold, hold_out
+from lifenet.mixture import saved_by_averaging
 from lifenet.network import ReluNetwork
 from lifenet.simplify import Simplify, select_neurons, walk_frontier
 from lifenet.solvers.descent import Descent
@@ -21,11 +24,13 @@ from lifenet.solvers.descent import Descent
 if TYPE_CHECKING:
     from typing import Self
 
+    from lifenet._typing import Floats
     from lifenet.coding import ColumnCoding
     from lifenet.frontier import Frontier
     from lifenet.readouts.design import HeldOut
     from lifenet.recipe import Life
     from lifenet.record import Member
+    from lifenet.rules.boosting import Mixture
     from lifenet.solvers.base import Problem
 
 __all__ = ["SmallerMixin", "with_fewer_neurons"]
@@ -38,17 +43,33 @@ _OF_CODES: dict[str, Any] = {
     "descent": Descent(4_000, max_epochs=10_000, learning_rate=2e-3),
 }
 
+_SEEN = (
+    "The network was fitted to these rows: its error on them is too low, and the prices of fewer "
+    "neurons too high. Give simplify rows that it has not seen."
+)
+
 
 class SmallerMixin(NetworkEstimator):
     """Estimators whose network can be had with fewer neurons."""
 
     coding_: ColumnCoding | None
     members_: tuple[Member, ...]
+    mixture_: Mixture | None
     # Seed and number of the folds whose networks `network_` is the mean of, drawn by a hash.
     _folds: tuple[int, int] | None
+    # Tells the rows of the fit from others.
+    _fitted: float
 
     def _coded(self, network: ReluNetwork) -> ReluNetwork | CodedNetwork:
-        """A network of the codes, or of the columns, as one of the columns."""
+        """A network of the codes, or of the columns, as one of the columns.
+
+        Scores of several classes are determined up to a number common to all; theirs sum to zero.
+        """
+        if network.n_outputs > 1:
+            network = network.with_readout(
+                network.beta - network.beta.mean(axis=1, keepdims=True),
+                network.intercept - network.intercept.mean(),
+            )
         return network if self.coding_ is None else CodedNetwork(self.coding_, network)
 
     @property
@@ -71,8 +92,10 @@ class SmallerMixin(NetworkEstimator):
         Smaller networks learn what this one says of the rows; a share of the rows judges them.
         This estimator is not changed: `with_network` gives one with a network of the frontier.
         The rows may be those of the fit: a blend is judged on one of its folds, by the network that
-        has not seen it. In the paper's way rows of the fit flatter the full network, so that prices
-        are then rather too high; rows that it has not seen give honest ones.
+        has not seen it, less what the mean of all folds is known to be better. With any other
+        network (the paper's, "small", a blend whose `validation` is not "auto") rows of the fit
+        flatter the full network, so that prices are too high: a warning says so, and rows that it
+        has not seen give honest ones.
 
         Parameters
         ----------
@@ -91,22 +114,35 @@ class SmallerMixin(NetworkEstimator):
             In the user's units; `FrontierDisplay` in `lifenet.plots` draws it.
         """
         check_is_fitted(self)
+        _check_arguments(settings, time_limit)
         deadline = None if time_limit is None else time.monotonic() + time_limit
         prepared = self._prepare(X, y, sample_weight, reset=False)
-        units, own = prepared.units, None
+        units, own, saved = prepared.units, None, None
         if self._folds is None:
             apart = hold_out(prepared, "auto", X, y, None, 0)
         else:
             apart = first_fold(prepared, *self._folds)
-            own = None if apart is None else units.rescale(self.members_[0].network)
+        seen = self._folds is None and fingerprint(prepared) == self._fitted
+        if seen:
+            warnings.warn(_SEEN, stacklevel=2)
+        if self._folds is not None and apart is not None:
+            members = [units.rescale(one.network) for one in self.members_]
+            own, saved = members[0], self._saved(apart.judge, members)
         network = units.rescale(self._inner)
         if settings is None and self.coding_ is not None:
             settings = Simplify(**_OF_CODES)
         groups = code_groups(self.coding_)
-        frontier = walk_frontier(prepared.problem, network, apart, settings, deadline, own, groups)
-        return frontier.unscaled(
+        frontier = walk_frontier(
+            prepared.problem, network, apart, settings, deadline, own, groups, saved
+        )
+        return replace(frontier, seen=seen).unscaled(
             lambda one: self._coded(units.unscale(one, trained=False)), units.spread
         )
+
+    def _saved(self, judge: Problem, members: list[ReluNetwork]) -> Floats:
+        """How much better than the first fold's network theirs is, mean and trees, row by row."""
+        by_trees = 0.0 if self.mixture_ is None else self.mixture_.alone - self.mixture_.loss
+        return saved_by_averaging(judge, members) + max(by_trees, 0.0)
 
     def with_network(self, network: ReluNetwork | CodedNetwork) -> Self:
         """A copy of this estimator that predicts by another network, such as one of a frontier.
@@ -129,6 +165,16 @@ class SmallerMixin(NetworkEstimator):
         model = copy.copy(self)
         model.network_, model._folds = network, None
         return model
+
+
+def _check_arguments(settings: object, time_limit: Any) -> None:
+    if settings is not None and not isinstance(settings, Simplify):
+        raise TypeError(
+            f"settings must be a Simplify or None; it is {settings!r}. For sizes of your own, "
+            "write settings=Simplify(sizes=[...])."
+        )
+    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
+        raise ValueError(f"time_limit must be above 0 seconds, or None; it is {time_limit!r}.")
 
 
 def with_fewer_neurons(

@@ -49,24 +49,30 @@ def eliminate_backward(
     coefficients: Floats = inverse @ (cross * scale[:, None])
     left = np.arange(len(ridge))
     while len(left) > n_kept:
-        kept, inverse = _remove(inverse, coefficients, min(_TOGETHER, len(left) - n_kept))
+        n_gone = min(_TOGETHER, len(left) - n_kept)
+        kept, inverse = _remove(inverse, coefficients, n_gone, 1.0 / (1.0 + penalty))
         left, coefficients = left[kept], coefficients[kept]
     return left, coefficients * scale[left, None]
 
 
-def _remove(inverse: Floats, coefficients: Floats, n_gone: int) -> tuple[Bools, Floats]:
+def _remove(
+    inverse: Floats, coefficients: Floats, n_gone: int, least: float
+) -> tuple[Bools, Floats]:
     """Remove some variables one by one: who is left, and their inverse.
 
     The coefficients are changed in place. The inverse without j is ``P - p_j p_j' / P_jj``; only
-    its diagonal and the columns asked for are formed on the way.
+    its diagonal and the columns asked for are formed on the way. No diagonal of an inverse is below
+    that of the matrix inverted, `least`; with more variables than rows, rounding may say so.
     """
     kept = np.ones(len(inverse), dtype=bool)
     removed = np.zeros((n_gone, len(inverse)))
     diagonal = np.diag(inverse).copy()
     for number in range(n_gone):
-        price = np.where(kept, np.square(coefficients).sum(axis=1), np.inf) / diagonal
+        sizes = np.where(kept, np.square(coefficients).sum(axis=1), np.inf)
+        price = sizes / np.maximum(diagonal, least)
         place = int(np.flatnonzero(price <= (1.0 + _ALIKE) * price.min())[-1])
         column = inverse[place] - removed[:number, place] @ removed[:number]
+        column[place] = max(column[place], least)
         column /= np.sqrt(column[place])
         coefficients -= np.outer(column, coefficients[place] / column[place])
         diagonal -= np.square(column)

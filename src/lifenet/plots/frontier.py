@@ -55,7 +55,7 @@ class FrontierDisplay:
         self,
         ax: Any = None,
         *,
-        tolerances: Sequence[float] = (0.02, 0.05),
+        tolerances: Sequence[float] | float = (0.02, 0.05),
         max_price: float = 0.3,
         unit: str | None = None,
     ) -> Self:
@@ -64,7 +64,7 @@ class FrontierDisplay:
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-        tolerances : sequence of float, default=(0.02, 0.05)
+        tolerances : float or sequence of float, default=(0.02, 0.05)
             The fewest neurons within each of these prices are marked.
         max_price : float, default=0.3
             Sizes whose price is above it are cut off; the title says how many.
@@ -79,11 +79,13 @@ class FrontierDisplay:
             raise ValueError(f"max_price must be above 0; it is {max_price}.")
         if self.result.sizes[0] == 0:
             raise ValueError("The full network has no neurons: there is nothing to draw.")
-        chosen = _chosen(self.result, tolerances)
+        prices = np.atleast_1d(np.asarray(tolerances, dtype=float)).tolist()
+        within = {price: self.result.smallest(price) for price in prices}
         self.figure_, self.ax_ = make_axes(ax, (5.6, 3.6))
         shown = self._draw(max_price)
         self._scale(shown)
-        self._mark([size for size in chosen if size in shown])
+        self._mark(sorted(set(shown) & {*within.values(), self.result.sizes[0]}, reverse=True))
+        self._explain([price for price, size in within.items() if size in shown[1:]])
         self._label(unit, len(self.result.sizes) - len(shown))
         return self
 
@@ -138,21 +140,22 @@ class FrontierDisplay:
                 **where,
             )
 
+    def _explain(self, tolerances: list[float]) -> None:
+        """What the marks mean."""
+        if tolerances:
+            prices = " and ".join(f"{_percent(one).lstrip('+')}" for one in sorted(tolerances))
+            mark = self.ax_.plot([], [], "o", color=VERMILION, ms=7)[0]
+            words = [f"fewest neurons within {prices}"]
+            self.ax_.legend([mark], words, loc="upper right", frameon=False, fontsize=8)
+
     def _label(self, unit: str | None, n_cut: int) -> None:
         result = self.result
-        rows = "held-out" if result.held_out else "training"
         of = "" if unit is None else f" ({unit})"
         self.ax_.set_xlabel("neurons")
-        self.ax_.set_ylabel(f"{result.measure}{of}, {result.n_rows:,.0f} {rows} rows")
+        self.ax_.set_ylabel(f"{result.measure}{of}, {result.n_rows:,.0f} {result.rows} rows")
         cut = f" ({n_cut} smaller not shown)" if n_cut else ""
         self.ax_.set_title(f"Error against number of neurons{cut}")
         tidy(self.ax_)
-
-
-def _chosen(result: Frontier, tolerances: Sequence[float]) -> list[int]:
-    """Fewest neurons within each price and the full network, falling, each once."""
-    within = {result.smallest(tolerance) for tolerance in tolerances}
-    return sorted(within | {result.sizes[0]}, reverse=True)
 
 
 def _apart(sizes: list[int]) -> list[int]:
