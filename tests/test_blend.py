@@ -503,6 +503,11 @@ class TestPromises:
         repeated = clone(model).fit(X[rows], y[rows]).predict(X)
         np.testing.assert_allclose(weighted, repeated, atol=1e-8)
 
+    def test_networks_are_kept_once(self, fitted):
+        (level,) = fitted.hierarchy_.levels
+        pairs = zip(fitted.members_, level.networks, strict=True)
+        assert all(member.network is network for member, network in pairs)
+
     def test_it_survives_pickling(self, three):
         X, _ = labelled(seed=1)
         other = pickle.loads(pickle.dumps(three))

@@ -324,6 +324,14 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"Column 'job' cannot be read.*OneHotEncoder"):
             model.fit(frame, [0, 1, 0, 1, 0, 1])
 
+    @pytest.mark.parametrize("model", [LLARegressor(2), LLAClassifier(2)], ids=str)
+    def test_a_column_of_times_is_named_with_the_remedy(self, model):
+        pandas = pytest.importorskip("pandas")
+        days = pandas.date_range("2020-01-01", periods=6)
+        frame = pandas.DataFrame({"age": np.arange(6.0), "day": days})
+        with pytest.raises(ValueError, match=r"Column 'day' holds times.*days since"):
+            model.fit(frame, [0, 1, 0, 1, 0, 1])
+
     def test_numbers_too_large_are_named(self):
         X = np.arange(8.0).reshape(4, 2)
         with pytest.raises(ValueError, match=r"Input y contains a value too large .* row 3"):

@@ -39,8 +39,18 @@ def test_sizes_within_prices_are_marked_with_number_and_price():
     display = FrontierDisplay(frontier()).plot()
     labels = ["full: 1,500 neurons", "52 neurons, +1.8 %", "16 neurons, +4.0 %"]
     assert texts(display.ax_) == labels
-    one = FrontierDisplay(frontier()).plot(tolerances=(0.002,))
+    one = FrontierDisplay(frontier()).plot(tolerances=0.002)
     assert texts(one.ax_) == ["full: 1,500 neurons", "512 neurons, +0.1 %"]
+
+
+def test_a_legend_says_what_the_marks_mean():
+    def legend(tolerances):
+        found = FrontierDisplay(frontier()).plot(tolerances=tolerances).ax_.get_legend()
+        return None if found is None else [text.get_text() for text in found.get_texts()]
+
+    assert legend((0.05, 0.02)) == ["fewest neurons within 2 % and 5 %"]
+    assert legend((0.0, 0.02)) == ["fewest neurons within 2 %"]  # the other is the full network
+    assert legend(()) is None
 
 
 def test_errors_are_drawn_in_the_units_of_the_target():

@@ -499,5 +499,7 @@ def test_the_table_and_the_words_say_the_same():
 def test_wrong_questions_name_the_parameter_and_the_sizes():
     with pytest.raises(ValueError, match="n_neurons must be one of 100, 50, 10; it is 49"):
         known().network_of(49)
+    with pytest.raises(TypeError, match="tolerance must be a number; it is 'a'"):
+        known().smallest("a")
     with pytest.raises(ValueError, match="tolerance must not be negative; it is -1"):
         known().smallest(-1)

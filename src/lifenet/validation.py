@@ -44,8 +44,14 @@ def naming_text_columns(X: Any) -> Iterator[None]:
         yield
     except (ValueError, TypeError) as error:
         for name in getattr(X, "columns", ()):
+            column = np.asarray(X[name])
+            if column.dtype.kind in "mM":
+                raise ValueError(
+                    f"Column {name!r} holds times ({column.dtype}), not numbers. Make numbers of "
+                    "it first, such as the hour, the weekday or the days since a date."
+                ) from error
             try:
-                np.asarray(X[name]).astype(np.float64)
+                column.astype(np.float64)
             except (ValueError, TypeError):
                 raise ValueError(
                     f"Column {name!r} cannot be read as numbers: {str(error).rstrip('.')}. "

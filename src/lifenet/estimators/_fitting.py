@@ -243,8 +243,8 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, SmallerMixin):  # ty
         units = prepared.units
         self._fitted = fingerprint(prepared)
         self._keep(self._coded(units.unscale(life.network, trained=not before)), prepared)
-        self.members_ = (*before, *members_of(life, units))
         self.hierarchy_ = Hierarchy(tuple(level_of(stage, units) for stage in life.stages))
+        self.members_ = (*before, *members_of(life, self.hierarchy_.levels[-1]))
         record = record_of(life)
         self.record_ = self.record_ + record if before else record
         self.polished_ = life.polished

@@ -24,11 +24,11 @@ def rescaled(members: Sequence[Member], units: Units) -> list[tuple[ReluNetwork,
     return [(units.rescale(member.network), member.output) for member in members]
 
 
-def members_of(life: Life, units: Units) -> tuple[Member, ...]:
-    """The members of a run."""
+def members_of(life: Life, last: Level) -> tuple[Member, ...]:
+    """The members of a run, which are the networks of its last level and not copies of them."""
     return tuple(
-        Member(units.unscale(one.network), units.unscale_subset(one.subset), one.output)
-        for one in life.members
+        Member(network, subset, one.output)
+        for network, subset, one in zip(last.networks, last.subsets, life.members, strict=True)
     )
 
 
