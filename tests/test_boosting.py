@@ -184,6 +184,13 @@ class TestChoice:
         ]
         assert shares[0] > shares[1] > shares[2]
 
+    def test_a_mean_is_never_said_to_take_off_more_than_half(self):
+        apart, rows = apart_of(SquaredError(), lambda judge: np.zeros((300, 1)))
+        without = FEW.choose([apart], rows, SquaredError(), 0.0, SEED)
+        chosen = FEW.choose([apart], rows, SquaredError(), 1e3, SEED)
+        assert chosen.alone == pytest.approx(0.5 * without.alone)
+        assert 0 < chosen.loss <= chosen.alone
+
     @named
     def test_every_loss_is_judged_by_itself(self, loss):
         apart, rows = apart_of(loss, lambda judge: np.zeros((300, loss.n_outputs)))

@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "rules": {"losses", "network", "solvers", "_settings"},
     "recipe": {"sampling", "members", "aggregate", "record", "readouts", "network", "solvers"},
     "mixture": {"rules", "network", "solvers"},
-    "lines": {"mixture", "rules", "readouts", "network", "solvers"},
+    "lines": {"mixture", "rules", "readouts", "losses", "network", "solvers"},
     "blend": {
         *{
             "lines",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lifenet.losses import SquaredError
 from lifenet.mixture import FoldNetwork, mean_fold_loss
 from lifenet.network import ReluNetwork
 from lifenet.readouts.design import Design
@@ -79,8 +80,12 @@ def linear_network(problem: Problem, columns: CodedColumns) -> ReluNetwork:
         intercept=np.zeros(1),
         output=np.zeros(1, dtype=np.intp),
     )
-    # The columns were there before the rows: freedom has its plain price.
-    settings = Ridge(inflation=1.0)
+    if isinstance(problem.loss, SquaredError):
+        # The columns were there before the rows: freedom has its plain price.
+        settings = Ridge(inflation=1.0)
+    else:
+        # As if one row more said that nothing matters: classes that can be told apart ask for less.
+        settings = Ridge(penalty=1.0 / rows.total_weight)
     found = settings.fit(Problem(rows, problem.loss), design, None, np.random.default_rng(0))
     slopes, constant = found[:-1].T, found[-1]
     values = rows.collect(lambda block: block.inputs[:-1].copy())

@@ -25,6 +25,9 @@ __all__ = ["Apart", "Boosting", "Mixture", "Sample"]
 
 # Loss of boosted trees falls with about this power of the rows that they have seen.
 _BY_ROWS = 0.2
+# Share of a network's loss that the mean of several may take off: the quadratic that says how much
+# is too much where scores of classes are far apart.
+_MOST_SPREAD = 0.5
 # Leaves in all that any number of rows allows for.
 _RULES = 20_000
 # Numbers of rounds and shares of the trees that are compared.
@@ -178,7 +181,7 @@ class Boosting(Settings):
         """
         single = _mean_loss(apart, [one.score for one in apart], loss)
         seen = float(np.mean([one.learn.weight.sum() for one in apart]) / rows.weight.sum())
-        spread = max(0.0, spread - (1.0 - seen**_BY_ROWS) * single)
+        spread = min(max(0.0, spread - (1.0 - seen**_BY_ROWS) * single), _MOST_SPREAD * single)
         alone = single - spread
         parallel = joblib.Parallel(n_jobs=n_jobs)
 
