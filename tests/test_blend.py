@@ -802,7 +802,9 @@ def _first_places(model, X, y):
 
 def test_boosted_trees_are_in_the_price_too(monkeypatch):
     X, y = planted()
-    model = blended(replace(RULES, boosting=Boosting(n_trees=20, n_leaves=(8,)))).fit(X, y)
+    model = blended(replace(RULES, boosting=Boosting((8, 16), (10, 5), 40, 400, (0.3,), 1.0))).fit(
+        X, y
+    )
     assert model.mixture_.share > 0
     settings = Simplify(largest=8, smallest=8)
     with_trees = model.simplify(X, y, settings=settings).losses[0]

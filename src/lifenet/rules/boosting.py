@@ -27,7 +27,7 @@ __all__ = ["Apart", "Boosting", "Mixture", "Sample"]
 _BY_ROWS = 0.2
 # Share of a network's loss that the mean of several may take off: the quadratic that says how much
 # is too much where scores of classes are far apart.
-_MOST_SPREAD = 0.5
+_MOST_SPREAD = 0.9
 # Leaves in all that any number of rows allows for.
 _RULES = 20_000
 # Numbers of rounds and shares of the trees that are compared.
