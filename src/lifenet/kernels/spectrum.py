@@ -21,6 +21,9 @@ _LEAST, _MOST, _STEPS = 1e-9, 10.0, 101
 _UNEXPLAINED = 1e-10
 # Where a fit takes up nearly all of the rows, its score is no guide.
 _LEAST_LEFT = 0.05
+# Least penalty, as a share of the eigenvalues' sum, that is chosen without rows apart: features are
+# networks' activations, whose own rounding a smaller one would blow up into the seventh digit.
+_LEAST_WITHOUT_ROWS = 1e-7
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,10 @@ def least_gcv_penalty(spectrum: Spectrum, total: float, inflation: float = 1.0) 
 
     ``residual variance / (1 - inflation * freedom / total)²`` with `total` the sum of weights, so
     that a weight of two counts like a repeated row. Penalties that leave hardly any freedom to the
-    residuals are not considered.
+    residuals are not considered, nor those that would fit rounding.
     """
     penalties = spectrum.penalties()
+    penalties = penalties[penalties >= _LEAST_WITHOUT_ROWS / _MOST * penalties[-1]]
     scores = [_gcv(spectrum, total, inflation, float(penalty)) for penalty in penalties]
     best = int(np.argmin(scores)) if np.isfinite(scores).any() else -1
     return float(penalties[best])
