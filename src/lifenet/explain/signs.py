@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CoefficientSigns", "SignCheck", "coefficient_signs"]
 
+# Shares are sums: one that is what was asked for may fall short of it by rounding.
+_ROUNDING = 1e-12
+
 #: Shares of the rows whose slopes lie below the quantiles that are given.
 _LEVELS = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 _KEPT_ROWS, _WORST_ROWS = 5_000, 10
@@ -227,10 +230,10 @@ def _verdicts(small: Bools, positive: Floats, agreement: float) -> Iterator[str]
     for near_zero, share in zip(small, positive, strict=True):
         if near_zero:
             yield "near zero"
-        elif share >= agreement:
+        elif share >= agreement - _ROUNDING:
             yield "positive"
         else:
-            yield "negative" if share <= 1 - agreement else "changing sign"
+            yield "negative" if share <= 1 - agreement + _ROUNDING else "changing sign"
 
 
 def _check_expected(expected: Mapping[str, int] | None, schema: FeatureSchema) -> dict[int, int]:
@@ -265,7 +268,7 @@ def _check_sign(
         name=sample.names[column],
         expected=sign,
         against=against,
-        agrees=against <= 1 - agreement + 1e-12,
+        agrees=against <= 1 - agreement + _ROUNDING,
         rows=sample.rows[worst],
         slopes=slopes[worst],
     )

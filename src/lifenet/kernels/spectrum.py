@@ -21,9 +21,9 @@ _LEAST, _MOST, _STEPS = 1e-9, 10.0, 101
 _UNEXPLAINED = 1e-10
 # Where a fit takes up nearly all of the rows, its score is no guide.
 _LEAST_LEFT = 0.05
-# Least penalty, as a share of the eigenvalues' sum, that is chosen without rows apart: features are
-# networks' activations, whose own rounding a smaller one would blow up into the seventh digit.
-_LEAST_WITHOUT_ROWS = 1e-7
+# The first two decades of penalties, up to 1e-7, are not chosen without rows apart: features are
+# networks' activations, whose own rounding these would blow up into the seventh digit.
+_WITH_ROWS_ONLY = 20
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,7 @@ def least_gcv_penalty(spectrum: Spectrum, total: float, inflation: float = 1.0) 
     that a weight of two counts like a repeated row. Penalties that leave hardly any freedom to the
     residuals are not considered, nor those that would fit rounding.
     """
-    penalties = spectrum.penalties()
-    penalties = penalties[penalties >= _LEAST_WITHOUT_ROWS / _MOST * penalties[-1]]
+    penalties = spectrum.penalties()[_WITH_ROWS_ONLY:]
     scores = [_gcv(spectrum, total, inflation, float(penalty)) for penalty in penalties]
     best = int(np.argmin(scores)) if np.isfinite(scores).any() else -1
     return float(penalties[best])
