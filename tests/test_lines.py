@@ -119,6 +119,24 @@ def test_what_gains_too_little_is_left_out():
     assert [one.network for one in same] == [one.network for one in given]
 
 
+def test_rows_that_one_network_is_far_off_on_do_not_make_all_linear():
+    def off(seed, by):
+        """A network that says the truth, but for one row that judges."""
+        X, judge = problem(seed, n=200, bend=3.0)
+        _, learn = problem(seed + 10, bend=3.0)
+        score = (0.5 + 2 * X[:, 0] - X[:, 2] + 3.0 * np.abs(X[:, 0]))[:, None]
+        score[0] += by
+        null = ReluNetwork(np.zeros((0, 4)), np.zeros(0), np.zeros((0, 1)), np.zeros(1))
+        return FoldNetwork(Fold(learn, judge), null, score)
+
+    given = [off(0, 100.0), off(1, 0.0), off(2, 0.0)]
+    folds_ = [one.fold for one in given]
+    lines = [FoldNetwork.of(one, linear_network(one.learn, COLUMNS)).score for one in folds_]
+    alone = mean_fold_loss(folds_, [one.score for one in given])
+    assert mean_fold_loss(folds_, lines) < 0.5 * alone
+    assert mix_with_lines(given, COLUMNS, 0.02)[1] == 0
+
+
 def test_without_rows_apart_there_is_no_line():
     _, learn = problem()
     null = ReluNetwork(np.zeros((0, 4)), np.zeros(0), np.zeros((0, 1)), np.zeros(1))

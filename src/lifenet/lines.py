@@ -36,8 +36,9 @@ def mix_with_lines(
 ) -> tuple[list[FoldNetwork], float]:
     """The networks, each mixed with a linear model of the same rows, and the share of these.
 
-    The share is the one with the least loss on rows apart; it is zero where it takes off less than
-    `min_gain` of the loss, or where no rows are apart.
+    The share is the one with the least loss on rows apart. It is zero where it takes off less than
+    `min_gain` of the loss, of all folds together or in more than half of them each: a few rows that
+    one network is far off on are no reason to make all linear. It is zero without rows apart, too.
     """
     if any(one.fold.judge is None for one in networks):
         return list(networks), 0.0
@@ -51,7 +52,13 @@ def mix_with_lines(
     ]
     best = int(np.argmin(losses))
     share = float(shares[best])
-    if share == 0 or losses[best] > (1.0 - min_gain) * losses[0]:
+    enough = 1.0 - min_gain
+    gaining = [
+        mean_fold_loss([one.fold], [_mixed(one.score, line.score, share)])
+        <= enough * mean_fold_loss([one.fold], [one.score])
+        for one, line in pairs
+    ]
+    if share == 0 or losses[best] > enough * losses[0] or 2 * sum(gaining) <= len(pairs):
         return list(networks), 0.0
     mixed = [
         FoldNetwork(
