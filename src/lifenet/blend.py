@@ -442,15 +442,7 @@ def _fit_ridge(
     seed: np.random.SeedSequence,
 ) -> Floats:
     """Coefficients of all neurons, (n_neurons + 1, n_outputs)."""
-    n = features.n_features
-    design = Design(
-        features=features,
-        scale=scale,
-        member=np.zeros(n, dtype=np.intp),
-        beta=np.zeros(n),
-        intercept=np.zeros(1),
-        output=np.zeros(1, dtype=np.intp),
-    )
+    design = Design.of(features, scale)
     if apart is not None and learn.loss.n_outputs == 1:
         return follow_path(apart, design, Curvature())[1]  # exact enough to begin from
     return Ridge().fit(learn, design, apart, np.random.default_rng(seed))

@@ -79,14 +79,7 @@ def linear_network(problem: Problem, columns: CodedColumns) -> ReluNetwork:
     """
     rows = problem.rows.with_columns(columns.value)
     n = len(columns.value)
-    design = Design(
-        features=Inputs(n),
-        scale=np.ones(n),
-        member=np.zeros(n, dtype=np.intp),
-        beta=np.zeros(n),
-        intercept=np.zeros(1),
-        output=np.zeros(1, dtype=np.intp),
-    )
+    design = Design.of(Inputs(n), np.ones(n))
     if isinstance(problem.loss, SquaredError):
         # The columns were there before the rows: freedom has its plain price.
         settings = Ridge(inflation=1.0)

@@ -41,6 +41,19 @@ class Design:
     intercept: Floats
     output: Integers
 
+    @classmethod
+    def of(cls, features: Features, scale: Floats) -> Design:
+        """Features of one member, for a read-out that asks for nothing that members found."""
+        n = features.n_features
+        return cls(
+            features=features,
+            scale=scale,
+            member=np.zeros(n, dtype=np.intp),
+            beta=np.zeros(n),
+            intercept=np.zeros(1),
+            output=np.zeros(1, dtype=np.intp),
+        )
+
     @property
     def n_features(self) -> int:
         """Number of features."""
