@@ -13,7 +13,7 @@ pytest.importorskip("fcntl", reason="records are locked by it")
 
 from benchmarks.bars import Bars
 from benchmarks.paper import summary
-from benchmarks.peers import goals, page, tables
+from benchmarks.peers import goals, page, picture, tables
 from benchmarks.peers.analysis import Column, Results, not_run
 from benchmarks.peers.experiments import DATA, DEFAULT, NAMED, SPLITS, TABLES, TUNED
 from benchmarks.peers.models import BEST, LIFE, SMALL
@@ -334,6 +334,50 @@ class TestPage:
         assert "What was tried" not in page.document([], Results.of([]))
         (tmp_path / "tried.md").write_text("Wider members: no gain.\n")
         assert "## What was tried\n\nWider members: no gain." in page.document([], Results.of([]))
+
+
+class TestPicture:
+    def drawn(self, records: Iterable[Any]) -> list[dict[str, dict[str, float]]]:
+        """Of each panel, what stands where: ratios by marker and by the line's name."""
+        panels = []
+        axes = picture.draw(Results.of(records)).axes
+        labels = [text.get_text() for text in axes[0].get_yticklabels()]
+        names = dict(zip(axes[0].get_yticks(), labels, strict=True))
+        for ax in axes:
+            marks: dict[str, dict[str, float]] = {}
+            for line in ax.lines:
+                places = zip(line.get_ydata(), line.get_xdata(), strict=True)
+                if line.get_marker() != "None":
+                    marks.setdefault(line.get_marker(), {}).update({names[y]: x for y, x in places})
+            panels.append(marks)
+        return panels
+
+    def test_every_ratio_is_on_its_line(self) -> None:
+        records = replaced(everything(LIFE_best=0.9, LIFE=0.8), DEFAULT, "casp", "EBM", error=0.75)
+        default, tuned = self.drawn(records)
+        assert len(default["^"]) == 20  # 19 sets and the mean; mushroom has no error to speak of
+        assert default["^"]["CASP"] == pytest.approx(0.8 / 0.75)
+        assert default["o"]["CASP"] == pytest.approx(0.8)
+        assert default["^"]["geometric mean"] == pytest.approx(0.8 * 0.75 ** (-1 / 19))
+        assert tuned["D"]["CASP"] == pytest.approx(0.9)
+
+    def test_what_is_far_off_is_an_arrow_at_the_edge(self) -> None:
+        records = replaced(everything(), TUNED, "casp", "XGBoost", error=0.5)
+        records = replaced(records, TUNED, "magic", "XGBoost", error=2.0)
+        _, tuned = self.drawn(records)
+        assert tuned[">"] == {"CASP": 1.1}
+        assert tuned["<"] == {"MAGIC Gamma Telescope": 0.6}
+        assert "CASP" not in tuned["o"]
+
+    def test_sets_with_the_largest_lead_come_first(self) -> None:
+        records = replaced(everything(), TUNED, "casp", BEST, error=0.7)
+        ax, _ = picture.draw(Results.of(records)).axes
+        assert ax.get_yticklabels()[0].get_text() == "CASP"
+        assert ax.yaxis_inverted()
+
+    def test_nothing_run_is_no_error(self, tmp_path: Path) -> None:
+        picture.write(Results.of([]), tmp_path / "images" / "peers.png")
+        assert (tmp_path / "images" / "peers.png").stat().st_size
 
 
 def test_the_named_sets_have_the_papers_names() -> None:

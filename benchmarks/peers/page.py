@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.paper.analysis import geometric
 from benchmarks.paper.render import progress
 from benchmarks.paper.tables import versions
-from benchmarks.peers import tables
+from benchmarks.peers import picture, tables
 from benchmarks.peers.analysis import FLOOR, Column, Results, not_run
 from benchmarks.peers.experiments import BY_AUC, DATA, DEFAULT, HALVES, TABLES, TUNED
 from benchmarks.peers.goals import GOALS
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 #: What was tried towards the goals that are not reached: written by hand, and shown if it is there.
 TRIED = Path(__file__).with_name("tried.md")
+_PICTURE = "images/peers.png"
 PROTOCOL = f"""\
 **Splits.** 80/20 by seed, classes in proportion: five seeds, three above 20,000 rows. All models
 see the same rows; gaps are filled with the training part's medians for all.
@@ -65,13 +66,13 @@ after test errors of peers, of the default and of an earlier "best" on four deci
 
 
 def write(records: Iterable[Record], folder: Path, docs_path: Path) -> None:
-    """Write the tables as Markdown and CSV, and the page.
+    """Write the tables as Markdown and CSV, the picture, and the page.
 
     Parameters
     ----------
     records : of `benchmarks.paper.records`
     folder : for the tables
-    docs_path : the page
+    docs_path : the page; the picture goes to images beside it
     """
     records = list(records)
     results = Results.of(records)
@@ -80,6 +81,7 @@ def write(records: Iterable[Record], folder: Path, docs_path: Path) -> None:
     text = f"# LIFE and its peers\n\n{_tables(results)}\n\n{_legend(records)}\n"
     (folder / "peers.md").write_text(text)
     (folder / "peers.csv").write_text(tables.to_csv(results))
+    picture.write(results, docs_path.parent / _PICTURE)
     docs_path.write_text(document(records, results))
 
 
@@ -92,6 +94,7 @@ def document(records: list[Record], results: Results) -> str:
         "## What is to be reached",
         _goals(results),
         "## Where LIFE wins and loses",
+        f"![LIFE's error over that of each peer, set by set]({_PICTURE})",
         _standing(results, Column(TUNED, BEST), "tuned peers"),
         _standing(results, Column(DEFAULT, LIFE), "peers with default settings"),
         _standing(results, Column(DEFAULT, SMALL), "peers with default settings"),
