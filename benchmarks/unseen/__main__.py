@@ -63,7 +63,8 @@ def linear(bars: Bars) -> None:
         ours, without, line = (errors[model][data] for model in (LIFE, UNGUARDED, "linear"))
         what = f"{data}, {len(SEEDS_OF_LINEAR)} splits: LIFE's RMSE {ours:.4g} over without lines"
         bars.at_most(f"{what} {without:.4g}", ours / without, 1.0, ".3f")
-        bars.at_most(f"{data}: LIFE's RMSE over ridge regression's {line:.4g}", ours / line, 1.02)
+        what = f"{data}: LIFE's RMSE over ridge regression's {line:.4g}"
+        bars.at_most(what, ours / line, 1.02, ".3f")
     taken = [one for one in FITS.read(LIFE) if one["data"] in UNSEEN]
     n_lines = sum(one["line"] > 0 for one in taken)
     sets = sorted({one["data"] for one in taken if one["line"] > 0})

@@ -92,10 +92,11 @@ class SmallerMixin(NetworkEstimator):
         Smaller networks learn what this one says of the rows; a share of the rows judges them.
         This estimator is not changed: `with_network` gives one with a network of the frontier.
         The rows may be those of the fit: a blend is judged on one of its folds, by the network that
-        has not seen it, less what the mean of all folds is known to be better. With any other
-        network (the paper's, "small", a blend whose `validation` is not "auto") rows of the fit
-        flatter the full network, so that prices are too high: a warning says so, and rows that it
-        has not seen give honest ones.
+        has not seen it, less what the mean of all folds is known to be better: its prices are
+        rather too high, as small networks learn from that mean in the end. With any other network
+        (the paper's, "small", a blend whose `validation` is not "auto") rows of the fit flatter the
+        full network, so that prices are far too high: a warning says so, and rows that it has not
+        seen give honest ones.
 
         Parameters
         ----------
