@@ -269,6 +269,20 @@ class TestGoals:
         )
 
 
+class TestAnyPeer:
+    def test_the_best_may_be_one_with_default_settings(self) -> None:
+        records = replaced(everything(), DEFAULT, "casp", "CatBoost", error=0.5)
+        sets = [DATA["casp"], DATA["magic"]]
+        figure = goals.against_any_peer(Results.of(records), sets)
+        assert figure.value == pytest.approx(2**0.5)
+        assert figure.n_sets == 2
+
+    def test_sets_that_lack_a_peer_do_not_count(self) -> None:
+        records = [one for one in everything() if (one["data"], one["model"]) != ("casp", "linear")]
+        figure = goals.against_any_peer(Results.of(records), [DATA["casp"], DATA["magic"]])
+        assert (figure.value, figure.n_sets) == (pytest.approx(1.0), 1)
+
+
 class TestNotRun:
     def test_cells_are_listed_with_their_seeds(self) -> None:
         records = [
@@ -365,9 +379,19 @@ class TestPicture:
         records = replaced(everything(), TUNED, "casp", "XGBoost", error=0.5)
         records = replaced(records, TUNED, "magic", "XGBoost", error=2.0)
         _, tuned = self.drawn(records)
-        assert tuned[">"] == {"CASP": 1.1}
-        assert tuned["<"] == {"MAGIC Gamma Telescope": 0.6}
+        assert tuned["$\u2192$"] == {"CASP": 1.1}
+        assert tuned["$\u2190$"] == {"MAGIC Gamma Telescope": 0.6}
         assert "CASP" not in tuned["o"]
+
+    def test_marks_are_hollow_where_seeds_are_missing(self) -> None:
+        missing = {(TUNED, "casp", "EBM", 1), (TUNED, "casp", "EBM", 2)}
+        names = ("table", "data", "model", "seed")
+        records = [one for one in everything() if tuple(map(one.get, names)) not in missing]
+        _, ax = picture.draw(Results.of(records)).axes
+        hollow = [line for line in ax.lines if line.get_markerfacecolor() == "white"]
+        (one,) = [line for line in hollow if len(line.get_xdata())]
+        assert one.get_marker() == "^"
+        np.testing.assert_allclose(one.get_xdata(), 1.0)
 
     def test_sets_with_the_largest_lead_come_first(self) -> None:
         records = replaced(everything(), TUNED, "casp", BEST, error=0.7)

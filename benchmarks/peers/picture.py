@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PANELS = {
     Column(DEFAULT, LIFE): "LIFE's default over others\nwith default settings",
-    Column(TUNED, BEST): 'LIFE "best", untuned, over others\ntuned for each set',
+    Column(TUNED, BEST): 'LIFE "best" over others tuned\non each set (EBM as it comes)',
 }
 _PEERS = {
     "XGBoost": (COLOURS[0], "o"),
@@ -35,6 +35,7 @@ _PEERS = {
 _MEAN = "geometric mean"
 #: Ratios beyond are drawn at the edge, as arrows.
 _LOWEST, _HIGHEST = 0.6, 1.1
+_ARROWS = ("$\u2190$", "$\u2192$")
 _TICKS = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1)
 
 
@@ -45,7 +46,10 @@ def write(results: Results, path: Path) -> None:
 
 
 def draw(results: Results) -> Figure:
-    """A panel for each of LIFE's columns, a line for each set, the means below."""
+    """A panel for each of LIFE's columns, a line for each set, the means below.
+
+    Marks are hollow where not all seeds of the peer were run.
+    """
     sets = _ordered(results)
     figure = Figure(figsize=(9.0, 1.6 + 0.27 * max(len(sets), 5)), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.08)
@@ -75,20 +79,26 @@ def _ratios(results: Results, ours: Column, data: Data) -> list[float]:
 
 
 def _panel(ax: Axes, results: Results, ours: Column, sets: list[Data]) -> None:
-    table = np.array([_ratios(results, ours, data) for data in sets]).reshape(-1, len(_PEERS))
-    table = np.vstack([table, [geometric(column) for column in table.T]])
     places = np.append(np.arange(len(sets)), len(sets) + 0.4)
     ax.axvspan(1.0, 1.02 * _HIGHEST, color=PALE, alpha=0.35, lw=0)
     ax.axvline(1.0, color=GREY, lw=1)
-    for (peer, (colour, marker)), ratios in zip(_PEERS.items(), table.T, strict=True):
+    for peer, (colour, marker) in _PEERS.items():
+        column = Column(ours.table, peer)
+        ratios = np.array([results.ratio(ours, column, data) for data in sets])
+        whole = np.array([results.whole(column, data) is not None for data in sets] + [True])
+        ratios = np.append(ratios, geometric(ratios))
         inside = (ratios >= _LOWEST) & (ratios <= _HIGHEST)
-        look = {"color": colour, "ms": 6, "alpha": 0.85, "mec": "white", "mew": 0.5, "zorder": 3}
-        ax.plot(ratios[inside], places[inside], marker, label=peer, **look)
-        for beyond, edge, arrow in (
-            (ratios < _LOWEST, _LOWEST, "<"),
-            (ratios > _HIGHEST, _HIGHEST, ">"),
+        for some, look in (
+            (inside & whole, {"mfc": colour, "mec": "white", "mew": 0.5, "label": peer}),
+            (inside & ~whole, {"mfc": "white", "mec": colour, "mew": 1.2}),
         ):
-            ax.plot(np.full(beyond.sum(), edge), places[beyond], arrow, **look)
+            ax.plot(ratios[some], places[some], marker, ms=6, alpha=0.85, zorder=3, **look)
+        for beyond, edge, arrow in (
+            (ratios < _LOWEST, _LOWEST, _ARROWS[0]),
+            (ratios > _HIGHEST, _HIGHEST, _ARROWS[1]),
+        ):
+            at_edge = np.full(beyond.sum(), edge)
+            ax.plot(at_edge, places[beyond], marker=arrow, color=colour, ms=9, ls="", zorder=3)
     ax.hlines(places, 0, 1, PALE, lw=0.6, transform=ax.get_yaxis_transform(), zorder=0)
     ax.axhline(len(sets) - 0.3, color=GREY, lw=0.6)
     ax.set_yticks(places, [*(data.title for data in sets), _MEAN], fontsize=9)
