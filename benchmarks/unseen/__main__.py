@@ -36,7 +36,8 @@ def peers(bars: Bars) -> None:
     for model in (LIFE, *PEERS):
         FITS.run_missing(model, jobs, partial(fit, model))
     errors = {model: _means(model, "error", UNSEEN) for model in (LIFE, *PEERS)}
-    bars.at_least("fits run", sum(_n_runs(model, UNSEEN) for model in errors), 6 * len(jobs), "d")
+    n_runs = sum(one["data"] in UNSEEN for model in errors for one in FITS.read(model))
+    bars.at_least("fits run", n_runs, len(errors) * len(jobs), "d")
     for model in ("XGBoost", "LightGBM", "CatBoost"):
         found = _ratios(errors[LIFE], errors[model])
         what = f"geometric mean of LIFE's error over {model}'s, {len(found)} sets"
@@ -74,6 +75,7 @@ def linear(bars: Bars) -> None:
 def prices(bars: Bars) -> None:
     """What `simplify` foretells from the training part, and what the test part says."""
     PRICES.run_missing("prices", [(data, seed) for data in PRICED for seed in SEEDS], price)
+    PRICES.note_missing(bars)
     known = PRICES.read("prices")
     for data in PRICED:
         some = [one for one in known if one["data"] == data]
@@ -96,10 +98,6 @@ def _means(model: str, figure: str, sets: Collection[str]) -> dict[str, float]:
     found = {data: [one[figure] for one in rows if one["data"] == data] for data in sets}
     seeds = SEEDS if sets is UNSEEN else SEEDS_OF_LINEAR
     return {data: float(np.mean(some)) for data, some in found.items() if len(some) >= len(seeds)}
-
-
-def _n_runs(model: str, sets: Collection[str]) -> int:
-    return sum(one["data"] in sets for one in FITS.read(model))
 
 
 def _ratios(ours: dict[str, float], theirs: dict[str, float]) -> dict[str, float]:
