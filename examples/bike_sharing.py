@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from lifenet import BaseLearnerSelection, ElasticNet, LIFERegressor
+from lifenet import BaseLearnerSelection, ElasticNetOutput, LIFERegressor
 from lifenet.datasets import load
 from lifenet.explain import (
     accumulated_effects,
@@ -61,7 +61,7 @@ def data():
 
 
 def fit(X, y, seed=0):
-    readout = BaseLearnerSelection(keep=0.1, then=ElasticNet(l1_ratio=0.9))
+    readout = BaseLearnerSelection(keep=0.1, then=ElasticNetOutput(l1_ratio=0.9))
     return LIFERegressor(readout=readout, random_state=seed).fit(X, y)
 
 

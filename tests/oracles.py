@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import threadpoolctl
 
-from lifenet.blocks import ArrayRows
+from lifenet.data.folds import Fold
+from lifenet.data.problem import Problem
+from lifenet.data.rows import ArrayRows
 from lifenet.losses import Loss, SquaredError
-from lifenet.readouts.design import Design
-from lifenet.solvers.base import Problem
-from lifenet.solvers.features import Columns
+from lifenet.neurons.features import Columns
+from lifenet.neurons.layer import Layer
 from lifenet.solvers.hinges import Hinges
 
 
@@ -37,7 +38,7 @@ def hinge_score(hinges: Hinges, X):
 
 def penalised_objective(hinges: Hinges, X, y, weight, loss: Loss, ridge):
     """Weighted mean loss plus ridge, straight from its definition."""
-    value = loss.value(y, hinge_score(hinges, X))
+    value = loss.value(y, hinge_score(hinges, X)[:, None])
     return np.average(value, weights=weight) + 0.5 * ridge * np.sum(hinges.theta**2)
 
 
@@ -68,14 +69,26 @@ def planted_network(seed, n_samples=2000, n_features=5, n_neurons=3):
     return X, np.maximum(X @ weights.T + bias, 0.0) @ beta + 0.5
 
 
-def plain_design(n_columns, *, member=None, beta=None, intercept=None, output=None, scale=None):
-    """The rows' own columns as features: each its own member with itself for a score, unless told.
+def fold_of(problem, train=None, validation=None) -> Fold:
+    """Coefficients are fitted to all rows of a problem; neurons to some, the others validate."""
+    return Fold(problem if train is None else train, validation, problem)
+
+
+def split_rows(problem, n_train) -> tuple[Problem, Problem]:
+    """The first rows of a problem, for training, and the others, for validation."""
+    index = np.arange(problem.rows.n_rows)
+    parts = (index[:n_train], index[n_train:])
+    return tuple(Problem(problem.rows.take(part), problem.loss) for part in parts)
+
+
+def plain_layer(n_columns, *, member=None, beta=None, intercept=None, output=None, scale=None):
+    """The rows' own columns as features, each a base learner whose score it is, unless told.
 
     Everything but the features is then plain arithmetic on the table.
     """
     member = np.arange(n_columns) if member is None else np.asarray(member)
     n_members = int(member.max()) + 1
-    return Design(
+    return Layer(
         features=Columns(np.arange(n_columns)),
         scale=np.ones(n_columns) if scale is None else np.asarray(scale, float),
         member=member,

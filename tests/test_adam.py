@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from lifenet._clock import Deadline
 from lifenet.losses import Logistic, SquaredError
 from lifenet.solvers import adam as module
-from lifenet.solvers import stack as stack_module
 from lifenet.solvers.adam import Adam
 from lifenet.solvers.base import Status
 from lifenet.solvers.stack import Batch, Dropout, Stack, stack_gradient
@@ -24,7 +24,7 @@ def data(n=200, p=3, n_members=4, seed=0, loss=None):
 
 
 def seeds(n_members, first=0):
-    return [np.random.SeedSequence(7, spawn_key=(first + place,)) for place in range(n_members)]
+    return [np.random.SeedSequence(7, spawn_key=(first + index,)) for index in range(n_members)]
 
 
 def random_stack(n_members, n_neurons, n_inputs, seed=3):
@@ -63,7 +63,7 @@ class TestGradient:
         scale = 1.0 / weight.sum(axis=0)
         losses = stack_gradient(stack, batch, scale, loss)[1]
         for member in range(4):
-            score = stack.network(member).score(X).ravel()
+            score = stack.network(member).score(X)
             expected = weight[:, member] @ loss.value(y, score) / weight[:, member].sum()
             assert losses[member] == pytest.approx(expected, rel=1e-12)
 
@@ -74,14 +74,14 @@ class TestGradient:
         batch, scale = Batch(with_ones(X), target, weight.T), np.array([0.1, 0.2])
         stack = random_stack(2, 3, 4)
         gradient = stack_gradient(stack, batch, scale, loss)[0]
-        for place in range(len(stack.vector)):
+        for index in range(len(stack.vector)):
             values = []
             for step in (1e-6, -1e-6):
                 moved = stack.copy()
-                moved.vector[place] += step
+                moved.vector[index] += step
                 values.append(stack_gradient(moved, batch, scale, loss)[1].sum())
             slope = (values[0] - values[1]) / 2e-6
-            assert gradient.vector[place] == pytest.approx(slope, abs=1e-6)
+            assert gradient.vector[index] == pytest.approx(slope, abs=1e-6)
 
     def test_with_neurons_left_out_against_finite_differences(self, loss):
         X, y, weight = data(n=50, n_members=2, loss=loss)
@@ -97,13 +97,13 @@ class TestGradient:
 
         gradient = call(stack)[0]
         assert not np.allclose(gradient.vector, stack_gradient(stack, batch, scale, loss)[0].vector)
-        for place in range(len(stack.vector)):
+        for index in range(len(stack.vector)):
             values = []
             for step in (1e-6, -1e-6):
                 moved = stack.copy()
-                moved.vector[place] += step
+                moved.vector[index] += step
                 values.append(call(moved)[1].sum())
-            assert gradient.vector[place] == pytest.approx((values[0] - values[1]) / 2e-6, abs=1e-4)
+            assert gradient.vector[index] == pytest.approx((values[0] - values[1]) / 2e-6, abs=1e-4)
 
     def test_neurons_are_left_out_at_their_rate_and_count_as_much_on_average(self):
         factors = Dropout(0.3, (np.random.default_rng(0),)).factors(
@@ -117,7 +117,7 @@ class TestGradient:
         stack, scale = random_stack(4, 5, 4), np.ones(4)
         batch = Batch(with_ones(X), y[None], weight.T)
         whole = stack_gradient(stack, batch, scale, loss)
-        monkeypatch.setattr(stack_module, "_AT_ONCE", 3 * 5 * len(X))
+        monkeypatch.setattr("lifenet.data.budgets.GRADIENT_BLOCK", 3 * 5 * len(X))
         parts = stack_gradient(stack, batch, scale, loss)
         np.testing.assert_allclose(parts[0].vector, whole[0].vector, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(parts[1], whole[1], rtol=1e-12)
@@ -144,7 +144,7 @@ class TestStack:
 
 
 class TestSmallData:
-    """Below 1,000 rows: float64, full batches, nothing held out."""
+    """Below 1,000 rows: float64, full batches, no validation rows."""
 
     def test_zero_weight_is_absence(self, loss):
         X, y, weight = data(loss=loss)
@@ -189,7 +189,7 @@ class TestSmallData:
             Adam(n_neurons=4, max_epochs=30).train_together(X, y, weight, loss, seeds(4))
         ):
             column = weight[:, member]
-            expected = column @ loss.value(y, scores(outcome, X)) / column.sum()
+            expected = column @ loss.value(y, scores(outcome, X)[:, None]) / column.sum()
             assert outcome.loss == outcome.objective == pytest.approx(expected, rel=1e-10)
 
     def test_start_is_inside_the_member_s_own_rows(self):
@@ -280,7 +280,7 @@ class TestEnding:
             errors = [np.mean((scores(o, fresh[0]) - fresh[1]) ** 2) for o in (early, late)]
             assert errors[0] < errors[1]
 
-    def test_best_epoch_is_the_least_held_out_loss(self):
+    def test_best_epoch_has_the_least_validation_loss(self):
         stack = random_stack(1, 2, 3)
         watch, member = module._Watch.of(stack), np.array([0])
         for loss in (3.0, 1.0, 2.0):
@@ -290,7 +290,7 @@ class TestEnding:
         assert watch.waited[0] == 1
 
     def test_stopping_of_others_changes_nothing(self, monkeypatch):
-        """Compressing the stack when members stop leaves the others as they are."""
+        """Compressing the stack when members stop leaves the others unchanged."""
         X, y, weight = data(n=1500, n_members=6)
         X[:, 2] = np.random.default_rng(5).normal(size=1500)
         solver = Adam(n_neurons=6, max_epochs=40, early_stopping=True, patience=2, tol=1e-2)
@@ -301,7 +301,7 @@ class TestEnding:
         assert [o.n_iterations for o in one] == [o.n_iterations for o in other]
         assert_same(one, other, X, 1e-3)
 
-    def test_few_held_out_rows_do_not_stop_a_member(self):
+    def test_few_validation_rows_do_not_stop_a_member(self):
         X, y, weight = data(n=3000, n_members=2)
         weight[100:, 1] = 0.0
         solver = Adam(n_neurons=4, max_epochs=30, early_stopping=True, patience=1, tol=0.5)
@@ -313,7 +313,7 @@ class TestEnding:
         X, y, weight = data(n=4000, n_members=10)
         begun = time.monotonic()
         outcomes = Adam(max_epochs=100_000).train_together(
-            X, y, weight, SquaredError(), seeds(10), deadline=begun + 0.5
+            X, y, weight, SquaredError(), seeds(10), deadline=Deadline.after(0.5)
         )
         assert time.monotonic() - begun < 3.0
         assert {outcome.status for outcome in outcomes} == {Status.TIME_LIMIT}

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifenet import blocks as module
-from lifenet.blocks import ArrayRows, HeldRows
+from lifenet.data.rows import ArrayRows, HeldRows
 from strategies import invariant
 
 
@@ -124,20 +123,20 @@ def test_held_rows_are_the_same_rows(scaled):
 
 
 def test_rows_that_take_much_memory_are_not_held(scaled, monkeypatch):
-    monkeypatch.setattr(module, "_HELD_BYTES", 8 * scaled.n_rows * 5 - 1)
+    monkeypatch.setattr("lifenet.data.budgets.HELD_ROWS", 8 * scaled.n_rows * 5 - 1)
     assert scaled.held() is scaled
-    monkeypatch.setattr(module, "_HELD_BYTES", 8 * scaled.n_rows * 5)
+    monkeypatch.setattr("lifenet.data.budgets.HELD_ROWS", 8 * scaled.n_rows * 5)
     assert isinstance(scaled.held(), HeldRows)
 
 
 @pytest.mark.parametrize("hold", [False, True], ids=["array", "held"])
 def test_taken_rows_keep_their_scaling_and_multiply_their_weight(scaled, hold):
     rows = scaled.held() if hold else scaled
-    places, counts = np.array([3, 0, 11, 11]), np.array([2.0, 1.0, 5.0, 1.0])
-    expected = contents(scaled)[:, places]
-    np.testing.assert_array_equal(contents(rows.take(places)), expected)
+    index, counts = np.array([3, 0, 11, 11]), np.array([2.0, 1.0, 5.0, 1.0])
+    expected = contents(scaled)[:, index]
+    np.testing.assert_array_equal(contents(rows.take(index)), expected)
     expected[-1] *= counts
-    taken = rows.take(places, counts)
+    taken = rows.take(index, counts)
     np.testing.assert_array_equal(contents(taken), expected)
     assert taken.total_weight == expected[-1].sum()
     again = taken.take(np.array([2, 1]), np.array([1.0, 3.0]))
@@ -156,16 +155,16 @@ def test_held_rows_have_the_same_columns(scaled):
 
 
 def test_some_columns_keep_their_scaling_rows_and_weights(scaled, table):
-    places = np.array([2, 0])
-    few = scaled.with_columns(places)
+    index = np.array([2, 0])
+    few = scaled.with_columns(index)
     np.testing.assert_array_equal(contents(few), contents(scaled)[[2, 0, 4, 5, 6]])
     assert few.X.flags.c_contiguous
     assert not np.shares_memory(few.X, scaled.X)
-    np.testing.assert_array_equal(few.scaling.constant, scaled.scaling.constant[places])
+    np.testing.assert_array_equal(few.scaling.constant, scaled.scaling.constant[index])
     X, y = table
-    plain = ArrayRows.of(X, y).with_columns(places)
+    plain = ArrayRows.of(X, y).with_columns(index)
     assert plain.scaling is None
-    np.testing.assert_array_equal(plain.X, X[:, places])
+    np.testing.assert_array_equal(plain.X, X[:, index])
 
 
 @pytest.mark.parametrize("hold", [False, True], ids=["array", "held"])
@@ -181,11 +180,11 @@ def test_other_targets_leave_the_rest_as_it_is(scaled, hold):
 
 @invariant
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.integers(1, 12))
-def test_counts_are_repeated_rows(places, block_rows):
+def test_counts_are_repeated_rows(index, block_rows):
     """Drawing a row three times is taking it once with a count of three."""
     X = np.arange(20.0).reshape(10, 2)
     rows = ArrayRows.of(X, X[:, 0] - 3, np.arange(1.0, 11.0))
-    once, counts = np.unique(places, return_counts=True)
+    once, counts = np.unique(index, return_counts=True)
 
     def sums(some):
         return some.sum(
@@ -193,6 +192,6 @@ def test_counts_are_repeated_rows(places, block_rows):
             block_rows,
         )
 
-    heavy, long = sums(rows.take(once, counts.astype(float))), sums(rows.take(np.array(places)))
+    heavy, long = sums(rows.take(once, counts.astype(float))), sums(rows.take(np.array(index)))
     np.testing.assert_allclose(heavy[0], long[0])
     assert heavy[1] == pytest.approx(long[1])

@@ -16,9 +16,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lifenet import explain
-from lifenet.coding import CodedNetwork, ColumnCoding
+from lifenet.kernels import row_blocks
 from lifenet.losses import SquaredError
-from lifenet.network import PiecewiseLinear, ReluNetwork, Restriction, _blocks
+from lifenet.network import (
+    CodedNetwork,
+    ColumnCoding,
+    PiecewiseLinear,
+    ReluNetwork,
+    Restriction,
+)
 from strategies import eighths, floats, networks
 
 if TYPE_CHECKING:
@@ -515,7 +521,7 @@ READINGS: dict[str, Any] = {
 def test_results_do_not_depend_on_the_block(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, X = random_coded(), random_rows(57)
     whole = READINGS[name](model, X)
-    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 500)
+    monkeypatch.setattr(row_blocks, "BLOCK_BYTES", 500)
     assert_allclose(READINGS[name](model, X), whole, rtol=1e-12, atol=1e-11)
 
 

@@ -9,7 +9,7 @@ from lifenet import (
     Adam,
     AdamClassifier,
     AdamRegressor,
-    ElasticNet,
+    ElasticNetOutput,
     LIFEClassifier,
     LIFERegressor,
     LLAClassifier,
@@ -25,11 +25,11 @@ SMALL = NeuronProjection(levels=(3,))
 ESTIMATORS = [
     LLARegressor(random_state=0),
     LLAClassifier(random_state=0),
-    LLARegressor(5, start="least-squares", ridge=0.1, n_restarts=2, random_state=0),
-    LLAClassifier(5, start="least-squares", ridge=0.1, random_state=0),
+    LLARegressor(5, init="least-squares", ridge=0.1, n_init=2, random_state=0),
+    LLAClassifier(5, init="least-squares", ridge=0.1, random_state=0),
     LIFERegressor(random_state=0),
     LIFEClassifier(random_state=0),
-    LIFERegressor(SMALL, Adam(), ElasticNet(penalty="bic"), random_state=0),
+    LIFERegressor(SMALL, Adam(), ElasticNetOutput(penalty="bic"), random_state=0),
     LIFEClassifier(SMALL, Adam(3), "selection", random_state=0),
     LIFEClassifier(SMALL, LLA(3), "average", random_state=0),
     AdamRegressor(random_state=0),
@@ -52,6 +52,7 @@ def cases():
             )
 
 
+@pytest.mark.filterwarnings("ignore:Too few of the:UserWarning")  # and they have few rows
 @pytest.mark.filterwarnings("default")  # the checks provoke scikit-learn's own warnings
 @pytest.mark.parametrize(("estimator", "check"), list(cases()))
 def test_scikit_learn_check(estimator, check):

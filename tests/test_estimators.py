@@ -124,7 +124,7 @@ class TestRegression:
             np.testing.assert_array_equal(network.score(X + np.array([0, 0, 9])), network.score(X))
 
     def test_the_least_squares_start_is_run_once(self, regression):
-        model = LLARegressor(4, start="least-squares", n_restarts=5).fit(*regression)
+        model = LLARegressor(4, init="least-squares", n_init=5).fit(*regression)
         assert len(model.outcomes_[0].objectives) == 1
 
     def test_a_huge_offset_and_a_tiny_spread(self):
@@ -143,7 +143,7 @@ class TestRegression:
     def test_a_time_limit_is_kept_and_gives_a_model(self, regression):
         X, y = regression
         begun = time.perf_counter()
-        model = LLARegressor(10, n_restarts=10_000, time_limit=1.0, random_state=0).fit(X, y)
+        model = LLARegressor(10, n_init=10_000, time_limit=1.0, random_state=0).fit(X, y)
         assert time.perf_counter() - begun < 5
         assert len(model.outcomes_[0].objectives) < 10_000
         assert model.score(X, y) > 0.5
@@ -259,7 +259,7 @@ class TestWeights:
         X, y = generator.rand(15, 30), generator.randint(0, 3, size=15)
         count = generator.randint(0, 5, size=15)
         order = generator.permutation(count.sum())
-        model = LLAClassifier(5, start="least-squares", ridge=0.1, random_state=0)
+        model = LLAClassifier(5, init="least-squares", ridge=0.1, random_state=0)
         weighted = clone(model).fit(X, y, sample_weight=count)
         repeated = clone(model).fit(X.repeat(count, axis=0)[order], y.repeat(count)[order])
         for first, second in zip(weighted.outcomes_, repeated.outcomes_, strict=True):
@@ -361,7 +361,7 @@ class TestBadInput:
         [
             ({"n_neurons": 0}, "n_neurons"),
             ({"ridge": -1.0}, "ridge"),
-            ({"start": "zeros"}, "start"),
+            ({"init": "zeros"}, "init"),
             ({"algorithm": "adam"}, "algorithm"),
             ({"time_limit": 0}, "time_limit"),
         ],

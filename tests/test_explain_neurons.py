@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lifenet import Blend, LIFERegressor
-from lifenet.coding import CodedNetwork, ColumnCoding
+from lifenet import CrossFit, LIFERegressor, MiniBatch, preset
 from lifenet.explain import neurons
 from lifenet.explain.boundaries import nearest_boundaries
 from lifenet.explain.neurons import (
@@ -15,9 +14,8 @@ from lifenet.explain.neurons import (
     neuron_contributions,
     neuron_importance,
 )
-from lifenet.network import PiecewiseLinear, ReluNetwork
+from lifenet.network import CodedNetwork, ColumnCoding, PiecewiseLinear, ReluNetwork
 from lifenet.schema import FeatureSchema
-from lifenet.solvers.descent import Descent
 from strategies import equivalents, invariant, networks, networks_and_rows
 
 
@@ -226,8 +224,11 @@ class TestCodes:
         rng = np.random.default_rng(5)
         X = rng.uniform(size=(300, 4))
         y = np.sin(6 * X[:, 2]) + 0.5 * X[:, 0]
-        blend = Blend(2, 2, n_trees=10, descent=Descent(n_steps=20))
-        model = LIFERegressor(preset=blend, random_state=0).fit(X, y)
+        fast = preset("fast")
+        fast.neurons[0].set_params(n_trees=10)
+        fast.neurons[1].set_params(n_networks=2)
+        recipe = fast.set_params(finetune=MiniBatch(n_steps=20), resampling=CrossFit(2))
+        model = LIFERegressor(preset=recipe, random_state=0).fit(X, y)
         found = feature_importance(model.network_, X, schema=model.schema_)
         assert found.order[:2].tolist() == [2, 0]
         assert found.importance[[1, 3]].sum() < 0.3

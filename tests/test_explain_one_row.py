@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from lifenet.coding import CodedNetwork
-from lifenet.encoding import QuantileCoding
+from lifenet.data.codes import QuantileCoding
 from lifenet.explain.one_row import explain_row, number_text
-from lifenet.network import PiecewiseLinear, ReluNetwork
+from lifenet.network import CodedNetwork, PiecewiseLinear, ReluNetwork
 from lifenet.schema import FeatureSchema
 from strategies import floats, invariant, networks
 
@@ -205,7 +204,7 @@ class TestBoundaries:
     def test_limits_of_a_coded_network_are_where_its_slopes_change(self, row):
         rng = np.random.default_rng(row)
         X = np.column_stack([rng.normal(size=300), rng.integers(0, 4, 300), rng.normal(size=300)])
-        coding = QuantileCoding("both", n_bins=5).learn(X, None)
+        coding = QuantileCoding("both", max_bins=5).learn(X, None)
         inner = ReluNetwork(
             rng.normal(size=(7, coding.n_codes)), rng.normal(size=7), rng.normal(size=7), 0.0
         )

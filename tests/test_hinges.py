@@ -33,7 +33,7 @@ def test_steps_add_up_in_the_signed_hinges():
     assert np.all(np.sum(moved.theta * hinges.theta, axis=1) >= 0)
 
 
-def test_rescaling_keeps_patterns_and_scales_the_readout():
+def test_rescaling_keeps_patterns_and_scales_the_output_layer():
     generator = np.random.default_rng(2)
     hinges, X = random_hinges(generator, 3, 2), generator.normal(size=(30, 2))
     factors = np.array([2.0, -0.5, 1.0])

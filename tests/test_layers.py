@@ -5,81 +5,63 @@ from pathlib import Path
 
 import pytest
 
+from lifenet import losses
+
 SOURCE = Path(__file__).parents[1] / "src" / "lifenet"
 
 # For each module or package: what of ours it may import, beside what all may (EVERYWHERE).
 MAY_IMPORT = {
     "kernels": set(),
     "losses": {"kernels"},
-    "network": {"kernels"},
     "schema": set(),
-    "coding": {"network", "schema", "kernels"},
-    "encoding": {"coding", "schema", "kernels", "validation", "_settings"},
-    "blocks": set(),
-    "validation": {"schema"},
+    "network": {"kernels", "schema"},
     "datasets": set(),
-    "record": {"network", "blocks"},
-    "sampling": {"record", "network", "blocks", "_settings"},
-    "solvers": {"kernels", "losses", "network", "blocks", "_settings"},
-    "readouts": {"kernels", "losses", "blocks", "solvers", "_settings"},
-    "members": {"solvers", "network", "record"},
-    "aggregate": {"network", "solvers", "readouts"},
-    "frontier": set(),
-    "simplify": {
-        *{"frontier", "kernels", "losses", "network", "blocks", "solvers", "readouts"},
-        "_settings",
+    "data": {"kernels", "losses", "schema", "network"},
+    "solvers": {"kernels", "losses", "network", "data"},
+    "neurons": {"kernels", "losses", "network", "data", "solvers"},
+    "output": {"kernels", "losses", "network", "data", "neurons"},
+    "finetune": {"kernels", "losses", "network", "data", "solvers", "neurons"},
+    "stacking": {"losses", "network", "data", "neurons", "output", "finetune"},
+    "compress": {
+        *{"kernels", "losses", "network", "data", "neurons", "output", "finetune"},
+        "stacking",
     },
-    "rules": {"losses", "network", "solvers", "_settings"},
-    "recipe": {"sampling", "members", "aggregate", "record", "readouts", "network", "solvers"},
-    "mixture": {"rules", "network", "solvers"},
-    "lines": {"mixture", "rules", "readouts", "losses", "network", "solvers"},
-    "blend": {
-        *{
-            "lines",
-            "mixture",
-            "rules",
-            "recipe",
-            "members",
-            "sampling",
-            "readouts",
-            "solvers",
-            "record",
-            "encoding",
-        },
-        *{"losses", "network", "blocks", "_settings"},
+    "recipe": {
+        *{"kernels", "losses", "network", "data", "solvers", "neurons", "output", "finetune"},
+        *{"stacking", "compress"},
     },
     "explain": {"network", "schema", "losses", "kernels"},
     "theory": {"losses", "kernels"},
-    "plots": {"explain", "theory", "record", "frontier", "schema", "network"},
+    "plots": {"explain", "theory", "recipe", "neurons", "compress", "schema", "network"},
     "estimators": {
-        *{"recipe", "aggregate", "members", "sampling", "solvers", "readouts", "record"},
-        *{"blend", "mixture", "rules", "simplify", "frontier"},
-        *{"losses", "schema", "network", "blocks", "kernels", "validation", "coding", "encoding"},
+        *{"kernels", "losses", "schema", "network", "data", "solvers", "neurons", "output"},
+        *{"finetune", "stacking", "compress", "recipe"},
     },
-    "tuning": {"estimators", "sampling", "solvers", "readouts", "validation"},
+    "tuning": {"estimators", "neurons", "solvers", "output", "data"},
     "__init__": {
-        *{"estimators", "network", "schema", "sampling", "solvers", "readouts"},
-        *{"coding", "encoding", "blend", "rules", "simplify", "frontier"},
+        *{"estimators", "network", "schema", "data", "neurons", "solvers", "output", "finetune"},
+        *{"stacking", "compress", "recipe"},
     },
     "_settings": set(),
     "_typing": set(),
     "_extras": set(),
     "_threads": set(),
+    "_clock": set(),
 }
-EVERYWHERE = {"_typing", "_extras", "_threads"}
+EVERYWHERE = {"_typing", "_extras", "_threads", "_settings", "_clock"}
 REQUIRED = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl"}
 # Settings are scikit-learn parameters, so that they can be cloned, checked and tuned from outside;
 # kernels, losses, networks and data never know of it.
 SCIKIT_LEARN = {
     "_settings",
-    "encoding",
-    "sampling",
+    "data",
     "solvers",
-    "readouts",
-    "simplify",
-    "rules",
+    "neurons",
+    "output",
+    "finetune",
+    "stacking",
+    "compress",
     "recipe",
-    "blend",
     "estimators",
     "tuning",
     "explain",
@@ -164,3 +146,48 @@ def test_the_rule_can_fail(tmp_path):
     rogue.write_text("import lifenet.estimators\nfrom lifenet import schema\nimport torch\n")
     names = {name for name, _ in imports_of(rogue)}
     assert names == {"lifenet.estimators", "lifenet.schema", "torch"}
+
+
+CONCRETE_LOSSES = {
+    name
+    for name, value in vars(losses).items()
+    if isinstance(value, type) and issubclass(value, losses.Loss) and value is not losses.Loss
+}
+
+
+def asked_by_type(source: str) -> list[int]:
+    """Lines that ask whether a loss is of a certain class, instead of asking the loss."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        asks = (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in {"isinstance", "issubclass"}
+        )
+        if asks or isinstance(node, ast.Compare | ast.MatchClass):
+            names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+            names |= {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+            if names & CONCRETE_LOSSES:
+                found.append(node.lineno)
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_loss_is_asked_and_never_told_by_its_type(path):
+    """So that a new loss is one class, and no other file needs to know it."""
+    if layer_of(path) != "losses":
+        assert asked_by_type(path.read_text()) == []
+
+
+def test_the_rule_on_losses_can_fail():
+    rogue = """\
+isinstance(loss, SquaredError)
+isinstance(loss, (Loss, losses.Logistic))
+isinstance(loss, SquaredError | Multinomial)
+type(loss) is Logistic
+match loss:
+    case SquaredError():
+        pass
+"""
+    assert asked_by_type(rogue) == [1, 2, 3, 4, 6]
+    assert asked_by_type("isinstance(loss, Loss)\nloss = SquaredError()\n") == []

@@ -33,7 +33,7 @@ from lifenet import (
     Averaging,
     BaseLearnerSelection,
     Bootstrap,
-    ElasticNet,
+    ElasticNetOutput,
     LIFEClassifier,
     LIFERegressor,
     LLAClassifier,
@@ -41,12 +41,12 @@ from lifenet import (
     Mixing,
     NeuronProjection,
     RandomProjection,
-    Ridge,
+    RidgeOutput,
     SubsetStackingClassifier,
     SubsetStackingRegressor,
 )
 from lifenet.datasets import simulate
-from lifenet.record import Fate
+from lifenet.neurons.subset import Fate
 from oracles import old_openblas
 
 SMALL = NeuronProjection(levels=(4, 4))
@@ -178,9 +178,9 @@ class TestOptions:
             "selection",
             "mixing",
             "average",
-            Ridge(1e-3),
-            ElasticNet(penalty="bic"),
-            BaseLearnerSelection(0.3, ElasticNet(penalty="aic")),
+            RidgeOutput(1e-3),
+            ElasticNetOutput(penalty="bic"),
+            BaseLearnerSelection(0.3, ElasticNetOutput(penalty="aic")),
             Mixing(n_splits=2),
             Averaging(),
         ],
@@ -196,7 +196,7 @@ class TestOptions:
 
     def test_an_elastic_net_uses_fewer_neurons(self, regression):
         X, y = regression
-        sparse = small(readout=ElasticNet(l1_ratio=1.0)).fit(X, y)
+        sparse = small(readout=ElasticNetOutput(l1_ratio=1.0)).fit(X, y)
         assert 0 < sparse.network_.n_neurons < small().fit(X, y).network_.n_neurons
 
     def test_selection_uses_fewer_members(self, regression):
@@ -210,7 +210,7 @@ class TestOptions:
         mean = np.mean([member.network.score(X)[:, 0] for member in model.members_], axis=0)
         np.testing.assert_allclose(model.predict(X), mean, rtol=1e-10)
 
-    @pytest.mark.parametrize("solver", ["lla", "adam", Adam(4), LLA(3, start="least-squares")])
+    @pytest.mark.parametrize("solver", ["lla", "adam", Adam(4), LLA(3, init="least-squares")])
     def test_solvers(self, classes, solver):
         X, y = classes
         model = small_classifier(sampler=NeuronProjection(levels=(3,)), solver=solver).fit(X, y)
@@ -278,8 +278,8 @@ class TestOptions:
         groups = np.arange(len(X)) // 40
         splitter = GroupShuffleSplit(1, test_size=0.3, random_state=0)
         model = small(validation=splitter).fit(X, y, groups=groups)
-        learn, _ = next(splitter.split(X, y, groups))  # it has only one split
-        assert model.record_["rows"][0] == len(learn)
+        train, _ = next(splitter.split(X, y, groups))  # it has only one split
+        assert model.record_["rows"][0] == len(train)
 
     def test_members_see_only_the_past_of_the_last_split_of_time(self, regression):
         X, y = regression
@@ -317,7 +317,7 @@ class TestOptions:
             small_classifier().fit(X, y, shares).decision_function(X), plain, rtol=1e-5, atol=1e-5
         )
 
-    def test_a_refit_on_rows_where_a_column_is_constant_keeps_what_it_taught(self, regression):
+    def test_a_refit_on_rows_where_a_column_is_constant_keeps_its_weights(self, regression):
         X, y = regression
         model = small().fit(X, y)
         segment = X.copy()
@@ -338,15 +338,15 @@ class TestOptions:
         splitter = GroupShuffleSplit(1, test_size=0.3, random_state=0)
         groups = np.arange(len(X)) // 40
         model = small(validation=splitter).fit(X, y, weight, groups=groups)
-        learn, _ = next(splitter.split(X, y, groups))
-        assert model.record_["rows"][0] == np.sum(learn >= 100)
+        train, _ = next(splitter.split(X, y, groups))
+        assert model.record_["rows"][0] == np.sum(train >= 100)
 
     def test_verbose_prints_a_line_a_level(self, regression, capsys):
         X, y = regression
         small(verbose=1).fit(X[:200], y[:200])
         lines = capsys.readouterr().out.splitlines()
         assert [line.split(":")[0] for line in lines[:3]] == ["level 1", "level 2", "level 3"]
-        assert lines[3].startswith("read-out done")
+        assert lines[3].startswith("output layer: done")
 
 
 class TestPromises:
@@ -399,7 +399,9 @@ class TestPromises:
         for seed in range(5):
             X = generator.standard_t(2, size=(150, 6))
             y = X[:, 0] + generator.normal(size=150)
-            model = LIFERegressor(NeuronProjection(levels=(8, 8)), LLA(10), random_state=seed)
+            model = LIFERegressor(
+                NeuronProjection(levels=(8, 8)), LLA(10, max_iter=20), random_state=seed
+            )
             model.fit(X[:100], y[:100])
             assert model.network_.n_neurons >= 100
             inside = ~model.schema_.outside(X[100:]).any(axis=1)
@@ -417,7 +419,7 @@ class TestScikitLearn:
             cv=2,
         ).fit(X[:400], y[:400])
         assert search.best_params_["solver__ridge"] == 1e-4
-        assert "readout__penalty" in small(readout=Ridge()).get_params()
+        assert "readout__penalty" in small(readout=RidgeOutput()).get_params()
 
     def test_pipeline_and_set_output(self, regression):
         pandas = pytest.importorskip("pandas")
@@ -467,7 +469,7 @@ class TestScikitLearn:
         counter = Counter()
         model = small().set_callbacks(counter).fit(X, y)
         assert sorted(counter.begun) == sorted(counter.ended)
-        assert counter.ended.count("network") == len(model.record_) + 1  # and the read-out
+        assert counter.ended.count("network") == len(model.record_) + 1  # and the output layer
         assert counter.torn == 1
         assert not hasattr(model, "_callback_fit_ctx")
 
@@ -495,12 +497,15 @@ class TestBadInput:
             ({"sampler": NeuronProjection(levels=(3, 0))}, "'levels' of NeuronProjection"),
             ({"sampler": NeuronProjection(levels=("a",))}, "'levels' of NeuronProjection"),
             ({"sampler": RandomProjection(0)}, "'n_subsets' parameter of RandomProjection"),
-            ({"readout": Ridge("best")}, "'penalty' parameter of Ridge"),
+            ({"readout": RidgeOutput("best")}, "'penalty' parameter of RidgeOutput"),
             ({"readout": BaseLearnerSelection(0.0)}, "'keep' parameter of BaseLearnerSelection"),
-            ({"readout": BaseLearnerSelection(then=Ridge(-1.0))}, "'penalty' parameter of Ridge"),
+            (
+                {"readout": BaseLearnerSelection(then=RidgeOutput(-1.0))},
+                "'penalty' parameter of RidgeOutput",
+            ),
             ({"validation": 1.5}, "'validation' parameter of LIFERegressor"),
             ({"sampler": LLA()}, "'sampler' parameter of LIFERegressor"),
-            ({"solver": Ridge()}, "'solver' parameter of LIFERegressor"),
+            ({"solver": RidgeOutput()}, "'solver' parameter of LIFERegressor"),
             ({"sampler": NeuronProjection}, r"write NeuronProjection\(\)"),
             ({"validation": 1e-9}, "holds out 0 of 100 rows"),
         ],
@@ -645,8 +650,8 @@ def test_members_by_name_are_as_wide_as_a_single_network_should_be(solver):
     assert widths(sphere) <= {20, 40}
     regressor = LIFERegressor(few, solver, random_state=0).fit(X, sphere)
     assert {member.network.n_neurons for member in regressor.members_} == {10}
-    unjudged = LIFEClassifier(few, solver, validation=None, random_state=0).fit(X, sphere)
-    assert {member.network.n_neurons for member in unjudged.members_} == {10}
+    unvalidated = LIFEClassifier(few, solver, validation=None, random_state=0).fit(X, sphere)
+    assert {member.network.n_neurons for member in unvalidated.members_} == {10}
 
 
 def test_the_number_of_networks_follows_the_width_of_the_members(classes):

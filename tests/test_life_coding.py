@@ -5,11 +5,11 @@ import pytest
 from sklearn.base import clone
 
 from lifenet import (
+    LBFGS,
     CodedNetwork,
     LIFEClassifier,
     LIFERegressor,
     NeuronProjection,
-    Polish,
     QuantileCoding,
     ReluNetwork,
 )
@@ -77,7 +77,7 @@ def test_weights_equal_repetition():
     X, y = skewed(600)
     times = np.random.default_rng(0).integers(0, 3, len(X))
     rows = np.repeat(np.arange(len(X)), times)
-    model = LIFERegressor(FEW, coding="both", polish=Polish(max_iter=10), random_state=0)
+    model = LIFERegressor(FEW, coding="both", finetune=LBFGS(max_iter=10), random_state=0)
     weighted = clone(model).fit(X, y, sample_weight=times.astype(float)).predict(X)
     repeated = clone(model).fit(X[rows], y[rows]).predict(X)
     np.testing.assert_allclose(weighted, repeated, rtol=1e-6, atol=1e-6)
@@ -112,9 +112,11 @@ def test_warm_start_and_refit_keep_the_codes():
     assert np.corrcoef(model.predict(X), y)[0, 1] > 0.9
 
 
-def test_polished_neurons_are_refitted_on_codes():
-    model, X, y = fitted(polish="lbfgs")
-    assert model.polished_ is not None
+def test_fine_tuned_neurons_are_refitted_on_codes():
+    model, X, y = fitted(finetune="lbfgs")
+    (fold,) = model.folds_
+    assert fold.iterations > 0
+    assert fold.status != "not fine-tuned"
     model.refit_readout(X, y)
     assert isinstance(model.network_, CodedNetwork)
     assert model.score(X, y) > 0.9

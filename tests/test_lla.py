@@ -3,13 +3,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from lifenet._clock import Deadline
 from lifenet.losses import Logistic, SquaredError
-from lifenet.members import seeds_of, train_member
 from lifenet.solvers import lla as module
-from lifenet.solvers.base import Status
+from lifenet.solvers.base import Status, solve, start_seeds
 from lifenet.solvers.hinges import Hinges
 from lifenet.solvers.lla import LLA, gauss_newton_step, linearise
-from lifenet.solvers.printed import PrintedLLA, PrintedState
+from lifenet.solvers.lla_printed import PrintedLLA, PrintedState
 from oracles import (
     hinge_score,
     masked_design,
@@ -27,6 +27,11 @@ def data(seed=0, n=300, p=3, loss=None):
     if isinstance(loss, Logistic):
         y = (y > 0).astype(float)
     return X, y, generator.uniform(0.2, 2, n)
+
+
+def seeds(n_init=1, seed=0):
+    """Seeds of the starts of one network."""
+    return start_seeds(np.random.SeedSequence(seed, spawn_key=(0,)), n_init)
 
 
 @pytest.fixture(params=[SquaredError(), Logistic()], ids=["squared", "logistic"])
@@ -63,7 +68,7 @@ class TestLinearisation:
         problem = plain_problem(X, y, weight, loss)
         local = linearise(problem, hinges, 0.0)
         design = masked_design(hinges.theta, X)
-        curvature = weight * loss.curvature(y, hinge_score(hinges, X))
+        curvature = weight * loss.curvature(y, hinge_score(hinges, X)[:, None])[:, 0]
         expected = design.T @ (curvature[:, None] * design) / weight.sum()
         np.testing.assert_allclose(local.gram, expected, atol=1e-12)
 
@@ -148,10 +153,10 @@ class TestOneStep:
         moved = hinges.moved(step[:-1].reshape(hinges.theta.shape), step[-1])
         np.testing.assert_allclose(moved.signed, printed.beta[:, None] * printed.theta, atol=1e-9)
 
-    def test_a_step_ends_with_the_best_readout_of_its_hinges(self):
+    def test_a_step_ends_with_the_best_output_layer_of_its_hinges(self):
         X, y, _ = data()
         problem, solver = plain_problem(X, y), LLA(4, ridge=0.0)
-        state = solver.step(problem, solver.init(problem, np.random.default_rng(0)))
+        state = solver.step(problem, solver.begin(problem, np.random.default_rng(0)))
         inputs = np.column_stack([X, np.ones(len(X))])
         features = np.column_stack([np.maximum(inputs @ state.hinges.theta.T, 0), np.ones(len(X))])
         residual = y - features @ np.linalg.lstsq(features, y, rcond=None)[0]
@@ -201,7 +206,7 @@ def hard_problems(draw):
     solver = LLA(
         n_neurons=draw(st.integers(1, 6)),
         ridge=draw(st.sampled_from([0.0, 1e-6, 1e-2])),
-        start=draw(st.sampled_from(["random", "least-squares"])),
+        init=draw(st.sampled_from(["random", "least-squares"])),
         max_iter=15,
         tol=0.0,
     )
@@ -209,7 +214,7 @@ def hard_problems(draw):
 
 
 def assert_never_rises(problem, solver):
-    outcome = train_member(solver, problem, seeds_of(0, 0, 1))
+    outcome = solve(solver, problem, seeds())
     objectives = np.array([row.objective for row in outcome.history])
     assert np.isfinite(objectives).all()
     assert np.all(np.diff(objectives) <= 0), objectives
@@ -241,7 +246,7 @@ def test_a_planted_network_is_recovered(seed):
     X, y = planted_network(seed)
     problem = plain_problem(X, y)
     solver = LLA(3, ridge=0.0, max_iter=200, tol=0.0)
-    outcome = train_member(solver, problem, seeds_of(seed, 0, 10))
+    outcome = solve(solver, problem, seeds(10, seed))
     error = np.sqrt(np.mean((outcome.network.score(X)[:, 0] - y) ** 2)) / np.std(y)
     assert error < 1e-6
     assert outcome.status is Status.EXACT
@@ -255,26 +260,26 @@ def test_wide_inputs_are_fitted_without_a_gram_matrix():
     problem = plain_problem(X, y - y.mean())
     solver = LLA(10, ridge=1e-2, max_iter=30)
     assert solver.n_neurons * 301 > module._DIRECT_LIMIT
-    outcome = train_member(solver, problem, seeds_of(0, 0, 1))
+    outcome = solve(solver, problem, seeds())
     assert outcome.loss < 0.25 * problem.null_loss()
 
 
 def test_the_best_of_several_starts_is_kept():
     X, y, _ = data()
     problem = plain_problem(X, y)
-    outcome = train_member(LLA(4, max_iter=20), problem, seeds_of(0, 0, 5))
+    outcome = solve(LLA(4, max_iter=20), problem, seeds(5))
     assert len(outcome.objectives) == 5
     assert outcome.objective == min(outcome.objectives)
     assert outcome.restart == int(np.argmin(outcome.objectives))
-    alone = train_member(LLA(4, max_iter=20), problem, seeds_of(0, 0, 5)[outcome.restart :][:1])
+    alone = solve(LLA(4, max_iter=20), problem, seeds(5)[outcome.restart :][:1])
     assert alone.objective == outcome.objective
 
 
 def test_history_starts_at_the_start_and_ends_at_the_outcome():
     X, y, _ = data()
     seen = []
-    outcome = train_member(
-        LLA(4), plain_problem(X, y), seeds_of(0, 0, 1), monitor=lambda start, row: seen.append(row)
+    outcome = solve(
+        LLA(4), plain_problem(X, y), seeds(), monitor=lambda start, row: seen.append(row)
     )
     assert tuple(seen) == outcome.history
     assert [row.iteration for row in seen] == list(range(len(seen)))
@@ -285,17 +290,17 @@ def test_history_starts_at_the_start_and_ends_at_the_outcome():
 
 
 @pytest.mark.parametrize(
-    ("settings", "time_limit", "status"),
+    ("settings", "seconds", "status"),
     [
         ({"max_iter": 2, "tol": 0.0}, None, Status.MAX_ITER),
         ({"tol": 0.5}, None, Status.CONVERGED),
         ({}, 1e-9, Status.TIME_LIMIT),
     ],
 )
-def test_status_says_why_it_stopped(settings, time_limit, status):
+def test_status_says_why_it_stopped(settings, seconds, status):
     X, y, _ = data()
-    outcome = train_member(
-        LLA(4, **settings), plain_problem(X, y), seeds_of(0, 0, 3), time_limit=time_limit
+    outcome = solve(
+        LLA(4, **settings), plain_problem(X, y), seeds(3), deadline=Deadline.after(seconds)
     )
     assert outcome.status is status
     assert str(outcome.status).endswith(".")
@@ -304,7 +309,7 @@ def test_status_says_why_it_stopped(settings, time_limit, status):
 def test_a_time_limit_still_gives_a_network_better_than_a_constant():
     X, y, _ = data()
     problem = plain_problem(X, y)
-    outcome = train_member(LLA(6), problem, seeds_of(0, 0, 50), time_limit=1e-9)
+    outcome = solve(LLA(6), problem, seeds(50), deadline=Deadline.after(1e-9))
     assert len(outcome.objectives) == 1
     assert outcome.loss < problem.null_loss()
 
@@ -312,7 +317,7 @@ def test_a_time_limit_still_gives_a_network_better_than_a_constant():
 def test_a_minimum_is_reported_as_stalled():
     """Under a heavy penalty one hinge soon has nothing more to gain."""
     problem = plain_problem([[0.0], [1.0], [2.0]], [1.0, 0.0, 1.0])
-    outcome = train_member(LLA(1, ridge=1.0, max_iter=5000, tol=0.0), problem, seeds_of(0, 0, 1))
+    outcome = solve(LLA(1, ridge=1.0, max_iter=5000, tol=0.0), problem, seeds())
     assert outcome.status is Status.STALLED
     assert outcome.n_iterations < 1000
     assert outcome.history[-1].objective == outcome.history[-2].objective
@@ -322,7 +327,7 @@ class TestPrinted:
     def test_it_fits(self, loss):
         X, y, weight = data(loss=loss, n=1000)
         problem = plain_problem(X, y, weight, loss)
-        outcome = train_member(PrintedLLA(6), problem, seeds_of(0, 0, 1))
+        outcome = solve(PrintedLLA(6), problem, seeds())
         assert outcome.loss < 0.65 * problem.null_loss()
         best = min(row.objective for row in outcome.history)
         assert outcome.objective == best

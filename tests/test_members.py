@@ -1,4 +1,3 @@
-import time
 from dataclasses import dataclass
 
 import joblib
@@ -6,17 +5,21 @@ import numpy as np
 import pytest
 
 from lifenet import ReluNetwork
+from lifenet._clock import NEVER, Deadline
 from lifenet._settings import Settings
-from lifenet.blocks import ArrayRows
+from lifenet.data.problem import Problem
+from lifenet.data.rows import ArrayRows
+from lifenet.data.run import Run
 from lifenet.losses import Logistic, Multinomial, SquaredError
-from lifenet.members import Place, train_members
-from lifenet.record import Subset
-from lifenet.sampling import Bootstrap
-from lifenet.solvers.base import Iteration, Outcome, Problem, Status, solve
+from lifenet.neurons.members import Position, train_members
+from lifenet.neurons.sampling import Bootstrap
+from lifenet.neurons.subset import Subset
+from lifenet.solvers.base import Iteration, Outcome, Status, solve
 from lifenet.solvers.lla import LLA
 from oracles import old_openblas
 
 SOLVER = LLA(3, max_iter=15)
+PAST = Deadline.after(-1.0)
 
 
 def make(loss, n=240, seed=0):
@@ -55,11 +58,11 @@ class Listener(Settings):
     n_neurons: int = 2
     together: int = 1
 
-    def train(self, problem, tasks, deadline=None, monitor=None):
+    def train(self, problem, tasks, deadline=NEVER, monitor=None):
         return tuple(self._echo(problem, task) for task in tasks)
 
     def _echo(self, problem, task):
-        rows = problem.rows.take(task.places, task.counts)
+        rows = problem.rows.take(task.index, task.counts)
         network = ReluNetwork(
             table_of(rows), rows.target, rows.weight, float(task.seed.generate_state(1)[0])
         )
@@ -70,15 +73,17 @@ class Listener(Settings):
 def test_each_network_is_given_exactly_its_subset(together):
     problem = make(SquaredError())
     X = table_of(problem.rows)
-    trained = train_members(problem, half_spaces(), Listener(together=together), level=2, seed=5)
+    trained = train_members(
+        problem, half_spaces(), Listener(together=together), level=2, run=Run(5)
+    )
     assert len(trained) == 4
     for number, (one, subset) in enumerate(zip(trained, half_spaces(), strict=True)):
-        places = inside(subset, X)
-        assert 0 < len(places) < len(X)
-        np.testing.assert_array_equal(one.network.weights, X[places])
-        np.testing.assert_array_equal(one.network.bias, problem.rows.target[places])
-        np.testing.assert_array_equal(one.network.beta[:, 0], problem.rows.weight[places])
-        assert one.place == Place(2, number, None)
+        index = inside(subset, X)
+        assert 0 < len(index) < len(X)
+        np.testing.assert_array_equal(one.network.weights, X[index])
+        np.testing.assert_array_equal(one.network.bias, problem.rows.target[index])
+        np.testing.assert_array_equal(one.network.beta[:, 0], problem.rows.weight[index])
+        assert one.position == Position(2, number, None)
         assert (one.output, one.status) == (0, Status.COMPLETED)
 
 
@@ -87,20 +92,22 @@ def test_a_bootstrap_draw_weighs_rows_by_how_often_they_were_drawn():
     subsets = Bootstrap(3).begin(problem.rows, np.random.SeedSequence(0))
     X, weight = table_of(problem.rows), problem.rows.weight
     for one, subset in zip(
-        train_members(problem, subsets, Listener(), level=1, seed=0), subsets, strict=True
+        train_members(problem, subsets, Listener(), level=1, run=Run(0)), subsets, strict=True
     ):
-        places, counts = subset.select(problem.rows)
-        np.testing.assert_array_equal(one.network.weights, X[places])
-        np.testing.assert_array_equal(one.network.beta[:, 0], weight[places] * counts)
+        index, counts = subset.select(problem.rows)
+        np.testing.assert_array_equal(one.network.weights, X[index])
+        np.testing.assert_array_equal(one.network.beta[:, 0], weight[index] * counts)
 
 
 @pytest.mark.parametrize("together", [1, 3])
 def test_with_several_classes_each_subset_has_a_network_for_every_class(together):
     problem = make(Multinomial(3))
     X, y = table_of(problem.rows), problem.rows.target
-    trained = train_members(problem, half_spaces(), Listener(together=together), level=1, seed=5)
-    places = [(one.place.subset, one.place.output) for one in trained]
-    assert places == [(k, c) for k in range(4) for c in range(3)]
+    trained = train_members(
+        problem, half_spaces(), Listener(together=together), level=1, run=Run(5)
+    )
+    positions = [(one.position.subset, one.position.output) for one in trained]
+    assert positions == [(k, c) for k in range(4) for c in range(3)]
     for one in trained:
         rows = inside(one.subset, X)
         np.testing.assert_array_equal(one.network.bias, y[rows] == one.output)
@@ -109,12 +116,12 @@ def test_with_several_classes_each_subset_has_a_network_for_every_class(together
     assert len(seeds) == 12
 
 
-def test_seeds_follow_from_the_place():
+def test_seeds_follow_from_the_position():
     """Another order, or fewer subsets, leave the others' seeds as they were."""
     problem = make(SquaredError())
 
     def seeds(level, seed, n):
-        trained = train_members(problem, half_spaces()[:n], Listener(), level=level, seed=seed)
+        trained = train_members(problem, half_spaces()[:n], Listener(), level=level, run=Run(seed))
         return [one.network.intercept[0] for one in trained]
 
     assert seeds(1, 5, 2) == seeds(1, 5, 4)[:2]
@@ -129,14 +136,14 @@ def test_a_member_is_what_its_solver_makes_of_those_rows_alone(loss):
     """m_J = M x K_J neurons, each network as trained by hand on a table of its rows."""
     problem = make(loss)
     X, y, weight = table_of(problem.rows), problem.rows.target, problem.rows.weight
-    trained = train_members(problem, half_spaces(), SOLVER, level=1, seed=3)
+    trained = train_members(problem, half_spaces(), SOLVER, level=1, run=Run(3))
     assert sum(one.network.n_neurons for one in trained) == 4 * loss.n_outputs * 3
     for one in trained:
         rows = inside(one.subset, X)
         target, alone = y[rows], loss
         if loss.n_outputs > 1:
             target, alone = (target == one.output).astype(float), Logistic()
-        seed = np.random.SeedSequence(3, spawn_key=(1, one.place.subset, one.output, 0))
+        seed = np.random.SeedSequence(3, spawn_key=(1, one.position.subset, one.output, 0))
         by_hand = solve(SOLVER, Problem(ArrayRows.of(X[rows], target, weight[rows]), alone), [seed])
         np.testing.assert_allclose(one.network.score(X), by_hand.network.score(X), atol=1e-9)
         assert one.status is by_hand.status
@@ -151,7 +158,9 @@ def test_subsets_with_nothing_to_learn_are_skipped_and_say_so():
     empty = Subset(np.array([[1.0]]), np.array([-5.0]))
     single = Subset(np.array([[-1.0]]), np.array([-0.99]))
     sound = Subset(np.array([[-1.0]]), np.array([0.0]))
-    trained = train_members(problem, (constant, sound, empty, single), Listener(), level=1, seed=0)
+    trained = train_members(
+        problem, (constant, sound, empty, single), Listener(), level=1, run=Run(0)
+    )
     assert [one.outcome is None for one in trained] == [True, False, True, True]
     assert [one.status for one in trained] == [
         Status.NOTHING_TO_LEARN,
@@ -166,19 +175,17 @@ def test_a_class_absent_from_a_subset_is_skipped_there_only():
     y = np.digitize(X[:, 0], [-0.3, 0.3]).astype(float)
     problem = Problem(ArrayRows.of(X, y), Multinomial(3))
     upper = Subset(np.array([[1.0]]), np.array([0.2]))
-    trained = train_members(problem, (upper,), Listener(together=2), level=1, seed=0)
+    trained = train_members(problem, (upper,), Listener(together=2), level=1, run=Run(0))
     assert [one.output for one in trained if one.outcome is None] == [0]
 
 
 @pytest.mark.parametrize("loss", [SquaredError(), Multinomial(3)], ids=["one score", "classes"])
 def test_a_deadline_in_the_past_leaves_out_all_but_the_first_subset(loss):
     problem = make(loss)
-    trained = train_members(
-        problem, half_spaces(), SOLVER, level=1, seed=3, deadline=time.monotonic() - 1
-    )
+    trained = train_members(problem, half_spaces(), SOLVER, level=1, run=Run(3, deadline=PAST))
     assert len(trained) == 4 * loss.n_outputs
     for one in trained:
-        first = one.place.subset == 0
+        first = one.position.subset == 0
         assert one.status is (Status.TIME_LIMIT if first else Status.NOT_STARTED)
         assert (one.outcome is not None) == first
     assert all(np.isfinite(one.network.score(table_of(problem.rows))).all() for one in trained[:1])
@@ -186,9 +193,9 @@ def test_a_deadline_in_the_past_leaves_out_all_but_the_first_subset(loss):
 
 def test_a_deadline_far_off_changes_nothing():
     problem = make(SquaredError())
-    early = train_members(problem, half_spaces(), SOLVER, level=1, seed=3)
+    early = train_members(problem, half_spaces(), SOLVER, level=1, run=Run(3))
     late = train_members(
-        problem, half_spaces(), SOLVER, level=1, seed=3, deadline=time.monotonic() + 3600
+        problem, half_spaces(), SOLVER, level=1, run=Run(3, deadline=Deadline.after(3600.0))
     )
     assert [one.network for one in early] == [one.network for one in late]
 
@@ -200,23 +207,20 @@ def test_progress_counts_networks():
         problem,
         half_spaces(),
         Listener(together=3),
-        level=1,
-        seed=0,
-        progress=lambda done, n: calls.append((done, n)),
+        level=2,
+        run=Run(0, progress=lambda *call: calls.append(call)),
     )
-    assert calls[0] == (0, 12)
-    assert calls[-1] == (12, 12)
-    assert [done for done, _ in calls] == [0, 3, 4, 7, 8, 11, 12]
+    assert calls == [("level 2", done, 12) for done in (0, 3, 4, 7, 8, 11, 12)]
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 @pytest.mark.parametrize("loss", [SquaredError(), Multinomial(3)], ids=["one score", "classes"])
 def test_any_number_and_kind_of_workers_gives_the_same_networks(backend, loss):
     problem = make(loss)
-    alone = train_members(problem, half_spaces(), SOLVER, level=1, seed=3, n_jobs=1)
+    alone = train_members(problem, half_spaces(), SOLVER, level=1, run=Run(3, n_jobs=1))
     with joblib.parallel_config(backend=backend):
-        both = train_members(problem, half_spaces(), SOLVER, level=1, seed=3, n_jobs=2)
-    assert [one.place for one in both] == [one.place for one in alone]
+        both = train_members(problem, half_spaces(), SOLVER, level=1, run=Run(3, n_jobs=2))
+    assert [one.position for one in both] == [one.position for one in alone]
     X = table_of(problem.rows)
     for one, other in zip(alone, both, strict=True):
         if backend == "threading" and old_openblas():
@@ -224,3 +228,15 @@ def test_any_number_and_kind_of_workers_gives_the_same_networks(backend, loss):
         else:
             assert one.network == other.network
             assert one.outcome.objective == other.outcome.objective
+
+
+def test_a_network_of_some_inputs_is_the_same_on_all_of_them():
+    problem = make(SquaredError())
+    inputs, X = np.array([3, 0]), np.random.default_rng(1).normal(size=(30, 5))
+    for one in train_members(problem, half_spaces(), SOLVER, level=1, run=Run(3)):
+        wide = one.on(inputs, 5)
+        np.testing.assert_allclose(wide.network.score(X), one.network.score(X[:, inputs]))
+        np.testing.assert_array_equal(inside(wide.subset, X), inside(one.subset, X[:, inputs]))
+        assert not wide.network.weights[:, [1, 2, 4]].any()
+    skipped = train_members(problem, half_spaces(), SOLVER, level=1, run=Run(3, deadline=PAST))[-1]
+    assert skipped.on(inputs, 5).outcome is None

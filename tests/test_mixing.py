@@ -4,17 +4,17 @@ from scipy import special
 from sklearn.linear_model import LogisticRegression
 
 from lifenet.losses import Logistic, Multinomial, SquaredError
-from lifenet.readouts import mixing as module
-from lifenet.readouts.averaging import Averaging
-from lifenet.readouts.mixing import Mixing, calibrate
-from oracles import plain_design, plain_problem
+from lifenet.output import mixing as module
+from lifenet.output.averaging import Averaging
+from lifenet.output.mixing import Mixing, calibrate
+from oracles import fold_of, plain_layer, plain_problem
 
 N = 400
 
 
-def fit(readout, problem, design, seed=0):
-    readout.check()
-    return readout.fit(problem, design, None, np.random.default_rng(seed))
+def fit(output, problem, layer, seed=0):
+    output.check()
+    return output.fit(layer, fold_of(problem), np.random.default_rng(seed))
 
 
 def scores(n_members=4, seed=0):
@@ -95,7 +95,7 @@ class TestMixing:
         """Its score is off by a line, which calibration undoes."""
         X = scores(6).T
         y = 2 * X[:, 3] - 1 + 0.3 * scores(1, seed=7)[0]
-        found = fit(Mixing(), plain_problem(X, y, weights()), plain_design(6))[:, 0]
+        found = fit(Mixing(), plain_problem(X, y, weights()), plain_layer(6))[:, 0]
         assert found[3] == pytest.approx(2, abs=0.05)
         assert np.abs(np.delete(found[:-1], 3)).max() < 1e-6
         assert found[-1] == pytest.approx(-1, abs=0.05)
@@ -105,7 +105,7 @@ class TestMixing:
         X = scores(3).T
         y = 0.1 * X.sum(axis=1) + scores(1, seed=7)[0]
         weight = weights()
-        found = fit(Mixing(1, 3), plain_problem(X, y, weight), plain_design(3))[:, 0]
+        found = fit(Mixing(1, 3), plain_problem(X, y, weight), plain_layer(3))[:, 0]
         order = np.random.default_rng(0).permutation(N)
         one, other = order[: N // 2], order[N // 2 :]
         log_likelihood = []
@@ -135,25 +135,25 @@ class TestMixing:
     def test_members_that_are_all_constant_give_the_null_model(self):
         X = np.tile([1.0, -2.0, 0.0], (N, 1))
         y = scores(1)[0]
-        found = fit(Mixing(), plain_problem(X, y, weights()), plain_design(3))[:, 0]
+        found = fit(Mixing(), plain_problem(X, y, weights()), plain_layer(3))[:, 0]
         score = X @ found[:-1] + found[-1]
         np.testing.assert_allclose(score, np.average(y, weights=weights()))
 
     def test_a_constant_member_beside_a_true_one_is_left_alone(self):
         X = np.column_stack([np.full(N, 7.0), scores(1)[0]])
         y = X[:, 1] + 0.1 * scores(1, seed=3)[0]
-        found = fit(Mixing(), plain_problem(X, y), plain_design(2))[:, 0]
+        found = fit(Mixing(), plain_problem(X, y), plain_layer(2))[:, 0]
         np.testing.assert_allclose(found, [0, 1, 0], atol=0.02)
 
     def test_a_member_that_is_exact_gets_all_the_weight(self):
         X = scores(3).T
-        found = fit(Mixing(), plain_problem(X, X[:, 1]), plain_design(3))[:, 0]
+        found = fit(Mixing(), plain_problem(X, X[:, 1]), plain_layer(3))[:, 0]
         np.testing.assert_allclose(found, [0, 1, 0, 0], atol=1e-10)
 
     def test_logistic(self):
         X = scores(5).T
         y = (np.random.default_rng(3).uniform(size=N) < special.expit(3 * X[:, 2])).astype(float)
-        found = fit(Mixing(), plain_problem(X, y, None, Logistic()), plain_design(5))[:, 0]
+        found = fit(Mixing(), plain_problem(X, y, None, Logistic()), plain_layer(5))[:, 0]
         peer = LogisticRegression(C=1e10, tol=1e-10).fit(X[:, [2]], y)
         assert found[2] == pytest.approx(peer.coef_[0, 0], rel=1e-3)
         assert found[-1] == pytest.approx(peer.intercept_[0], abs=1e-3)
@@ -163,30 +163,30 @@ class TestMixing:
         generator = np.random.default_rng(0)
         X = generator.normal(size=(N, 6))
         y = (3 * X[:, :3] + generator.gumbel(size=(N, 3))).argmax(axis=1).astype(float)
-        design = plain_design(6, output=[0, 1, 2, 2, 1, 0])
-        found = fit(Mixing(), plain_problem(X, y, None, Multinomial(3)), design)
+        layer = plain_layer(6, output=[0, 1, 2, 2, 1, 0])
+        found = fit(Mixing(), plain_problem(X, y, None, Multinomial(3)), layer)
         assert found.shape == (7, 3)
-        for k, output in enumerate(design.output):
+        for k, output in enumerate(layer.output):
             np.testing.assert_array_equal(np.delete(found[k], output), 0.0)
         np.testing.assert_allclose(found[3:6], 0.0, atol=1e-3)
         assert np.diag(found[:3]).min() > 0.5
         assert np.mean((X @ found[:-1] + found[-1]).argmax(axis=1) == y) > 0.7
 
-    def test_members_of_several_features_keep_their_own_readout(self):
+    def test_members_of_several_features_keep_their_own_output_layer(self):
         generator = np.random.default_rng(0)
         X = generator.normal(size=(N, 4))
         y = X[:, 0] - 2 * X[:, 1] + 5 + 0.1 * generator.normal(size=N)
-        design = plain_design(
+        layer = plain_layer(
             4, member=[0, 0, 1, 1], beta=[1.0, -2.0, 1.0, 1.0], intercept=[3.0, 0.0]
         )
-        found = fit(Mixing(), plain_problem(X, y), design)[:, 0]
+        found = fit(Mixing(), plain_problem(X, y), layer)[:, 0]
         np.testing.assert_allclose(found, [1, -2, 0, 0, 5], atol=0.03)
 
     def test_with_too_many_rows_some_are_drawn(self, monkeypatch):
         monkeypatch.setattr(module, "_MOST_ROWS", 50)
         X = scores(3).T
         y = X[:, 1] + 0.1 * scores(1, seed=3)[0]
-        found = fit(Mixing(), plain_problem(X, y), plain_design(3))[:, 0]
+        found = fit(Mixing(), plain_problem(X, y), plain_layer(3))[:, 0]
         np.testing.assert_allclose(found, [0, 1, 0, 0], atol=0.1)
         whole = np.polyfit(X[:, 1], y, 1)
         assert found[1] != pytest.approx(whole[0], rel=1e-9)
@@ -194,7 +194,7 @@ class TestMixing:
     def test_it_follows_its_generator(self):
         X = scores(3).T
         problem = plain_problem(X, X.sum(axis=1) + 3 * scores(1, seed=3)[0])
-        one, again, other = (fit(Mixing(2), problem, plain_design(3), seed) for seed in (1, 1, 2))
+        one, again, other = (fit(Mixing(2), problem, plain_layer(3), seed) for seed in (1, 1, 2))
         np.testing.assert_array_equal(one, again)
         assert np.abs(one - other).max() > 1e-6
 
@@ -208,19 +208,19 @@ class TestAveraging:
     def test_the_score_is_the_mean_of_the_members_scores(self):
         generator = np.random.default_rng(0)
         X = generator.normal(size=(N, 5))
-        design = plain_design(
+        layer = plain_layer(
             5, member=[0, 0, 1, 2, 2], beta=generator.normal(size=5), intercept=[1.0, -7.0, 0.5]
         )
         problem = plain_problem(X, generator.normal(size=N), weights())
-        found = fit(Averaging(), problem, design)[:, 0]
-        expected = problem.rows.collect(design.member_scores).mean(axis=0)
+        found = fit(Averaging(), problem, layer)[:, 0]
+        expected = problem.rows.collect(layer.member_scores).mean(axis=0)
         np.testing.assert_allclose(X @ found[:-1] + found[-1], expected, atol=1e-12)
 
     def test_several_classes_are_averaged_each_among_its_own(self):
         X = scores(5).T
-        design = plain_design(5, output=[0, 2, 2, 1, 2], intercept=np.arange(5.0))
+        layer = plain_layer(5, output=[0, 2, 2, 1, 2], intercept=np.arange(5.0))
         problem = plain_problem(X, np.arange(N) % 3, None, Multinomial(3))
-        found = fit(Averaging(), problem, design)
+        found = fit(Averaging(), problem, layer)
         expected = np.column_stack(
             [X[:, 0], X[:, 3] + 3, (X[:, 1] + X[:, 2] + X[:, 4] + 1 + 2 + 4) / 3]
         )

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lifenet._typing import Floats
-from lifenet.network import PiecewiseLinear, ReluNetwork, ReluRestriction, Restriction, _blocks
+from lifenet.kernels import row_blocks
+from lifenet.network import PiecewiseLinear, ReluNetwork, ReluRestriction, Restriction
 from strategies import eighths, equivalents, floats, invariant, networks, networks_and_rows, rows
 
 ARRAYS = ("weights", "bias", "beta", "intercept", "linear")
@@ -361,8 +362,8 @@ def test_results_do_not_depend_on_the_block(
 ) -> None:
     network, X = random_network(23, 3, 2), random_rows(57, 3)
     whole = READINGS[name](network, X)
-    monkeypatch.setattr(_blocks, "BLOCK_BYTES", n_bytes)
-    assert len(list(_blocks.row_blocks(57, 23, network.dtype))) > 10
+    monkeypatch.setattr(row_blocks, "BLOCK_BYTES", n_bytes)
+    assert len(list(row_blocks.row_blocks(57, 23, network.dtype))) > 10
     blocked = READINGS[name](network, X)
     assert blocked.shape == whole.shape
     assert blocked.dtype == whole.dtype
@@ -371,11 +372,11 @@ def test_results_do_not_depend_on_the_block(
 
 def test_blocks_cover_all_rows_once() -> None:
     double = np.dtype(np.float64)
-    blocks = list(_blocks.row_blocks(1_000_000, 500, double))
+    blocks = list(row_blocks.row_blocks(1_000_000, 500, double))
     covered = np.concatenate([np.arange(b.start, b.stop) for b in blocks])
     assert_array_equal(covered, np.arange(1_000_000))
-    assert max(b.stop - b.start for b in blocks) * 500 * 8 <= _blocks.BLOCK_BYTES
-    assert list(_blocks.row_blocks(0, 500, double)) == []
+    assert max(b.stop - b.start for b in blocks) * 500 * 8 <= row_blocks.BLOCK_BYTES
+    assert list(row_blocks.row_blocks(0, 500, double)) == []
 
 
 def peak_beyond_result(read: Callable[[], Any]) -> float:

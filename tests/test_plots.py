@@ -12,6 +12,11 @@ from matplotlib.path import Path  # noqa: E402
 
 from lifenet import LLA, Bootstrap, LIFEClassifier, LIFERegressor, NeuronProjection  # noqa: E402
 from lifenet.network import ReluNetwork  # noqa: E402
+from lifenet.neurons.subset import (  # noqa: E402
+    Fate,
+    Split,
+    Subset,
+)
 from lifenet.plots import (  # noqa: E402
     HierarchyDisplay,
     PartitionDisplay,
@@ -20,7 +25,7 @@ from lifenet.plots import (  # noqa: E402
     regions_of,
 )
 from lifenet.plots._edges import FATE_COLOURS, percent  # noqa: E402
-from lifenet.record import Fate, Hierarchy, Level, Split, Subset  # noqa: E402
+from lifenet.recipe.record import HierarchyRecord, Level  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +69,7 @@ def by_hand(n_neurons=4):
     subsets = tuple(Subset(top.weights[[k]], top.bias[[k]], parent=(0, k)) for k in kept)
     members = tuple(network(2, seed=k + 1) for k in kept)
     everything = Subset(np.zeros((0, 2)), np.zeros(0))
-    return Hierarchy(
+    return HierarchyRecord(
         (Level(n_neurons, (top,), (everything,), splits), Level(2, members, subsets, (), 0.25))
     )
 
@@ -127,7 +132,7 @@ def test_a_level_without_usable_subsets_hands_its_own_on():
     first, last = by_hand().levels
     dropped = tuple(Split(0, k, 0.01, Fate.TOO_SMALL) for k in range(2))
     middle = Level(2, last.networks, last.subsets, dropped)
-    edges = edges_of(Hierarchy((first, middle, last)))
+    edges = edges_of(HierarchyRecord((first, middle, last)))
     assert [(edge.level, edge.parent, edge.neuron) for edge in edges] == [(2, 0, 0), (3, 0, None)]
 
 
@@ -271,7 +276,7 @@ def test_the_cutoff_is_the_samplers_where_no_subset_shows_it():
     assert not any(split.fate is Fate.KEPT for split in model.hierarchy_.levels[0].splits)
     frame = PartitionDisplay.from_estimator(model, X).to_frame()
     assert set(frame["cutoff"]) == {0.7}
-    # Close, not equal: the rows that are held out from training count here.
+    # Close, not equal: validation rows count here too.
     np.testing.assert_allclose(frame["share_here"], frame["share"], atol=0.05)
 
 

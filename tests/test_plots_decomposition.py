@@ -145,7 +145,7 @@ def test_settings_are_drawn_with_line_and_diagonal():
     display.figure_.canvas.draw()
 
 
-def test_selection_is_drawn_with_the_whole_apart():
+def test_selection_is_drawn_with_the_whole_set_off():
     curve = selection_curve([80, 20, 50], [0.75, 0.6, 0.745], all_members=(100, 0.74))
     display = SelectionDisplay(curve).plot()
     np.testing.assert_array_equal(

@@ -76,7 +76,7 @@ def test_docstring_examples_run():
         "lifenet.estimators._life",
         "lifenet.estimators._stacking",
         "lifenet.plots.hierarchy",
-        "lifenet.network._relu",
+        "lifenet.network.relu",
         "lifenet.datasets",
     ):
         result = doctest.testmod(importlib.import_module(name))

@@ -5,18 +5,24 @@ import numpy as np
 import pytest
 
 from lifenet import ReluNetwork
+from lifenet._clock import NEVER, Deadline
 from lifenet._settings import Settings
-from lifenet.aggregate import combine
-from lifenet.blocks import ArrayRows
+from lifenet.data.folds import Fold
+from lifenet.data.problem import Problem
+from lifenet.data.rows import ArrayRows
+from lifenet.data.run import Run
 from lifenet.losses import Logistic, Multinomial, SquaredError
-from lifenet.readouts.averaging import Averaging
-from lifenet.readouts.design import HeldOut
-from lifenet.readouts.ridge import Ridge
-from lifenet.readouts.selection import BaseLearnerSelection
-from lifenet.recipe import Run, train_alone, train_life
-from lifenet.record import Fate
-from lifenet.sampling import Bootstrap, NeuronProjection, RandomProjection, coverage_of
-from lifenet.solvers.base import Iteration, Outcome, Problem, Status, solve
+from lifenet.neurons.hierarchy import Given, Hierarchy, successful
+from lifenet.neurons.layer import Layer
+from lifenet.neurons.sampling import Bootstrap, NeuronProjection, RandomProjection, coverage_of
+from lifenet.neurons.subset import Fate
+from lifenet.output.averaging import Averaging
+from lifenet.output.base import fit_output
+from lifenet.output.ridge import RidgeOutput
+from lifenet.output.selection import BaseLearnerSelection
+from lifenet.recipe.recipe import Recipe, fit_fold
+from lifenet.recipe.single import train_single
+from lifenet.solvers.base import Iteration, Outcome, Status, solve
 from lifenet.solvers.lla import LLA
 
 SOLVER = LLA(3, max_iter=10)
@@ -39,19 +45,37 @@ def table_of(problem):
     return problem.rows.collect(lambda block: block.inputs[:-1].copy()).T
 
 
-def run_life(problem, *, sampler=SAMPLER, solver=SOLVER, readout=None, run=None, **parts):
-    return train_life(problem, sampler, solver, readout or Ridge(0.01), run or Run(0), **parts)
+@dataclass(frozen=True)
+class Life:
+    """What a recipe of the paper's three steps made of a fold."""
+
+    network: ReluNetwork
+    stages: tuple
+    members: tuple
+
+
+def run_life(
+    problem, *, sampler=SAMPLER, solver=SOLVER, output=None, run=None, fold=None, before=()
+):
+    """The paper's three steps, by the one function that trains all recipes."""
+    hierarchy = Hierarchy(sampler, solver)
+    recipe = Recipe(
+        neurons=(Given(before), hierarchy) if before else (hierarchy,),
+        output=RidgeOutput(0.01) if output is None else output,
+    )
+    fit = fit_fold(recipe, fold or Fold.whole(problem), run or Run(0))
+    return Life(fit.network, fit.stages, successful(fit.stages[-1].trained))
 
 
 class Keeper(Settings):
-    """A read-out that keeps what it was asked to combine, and the coefficients it gave."""
+    """An output layer that keeps what it was asked to combine, and the coefficients it gave."""
 
-    def __init__(self, readout):
-        self.readout = readout
+    def __init__(self, output):
+        self.output = output
 
-    def fit(self, problem, design, held_out, generator):
-        coefficients = self.readout.fit(problem, design, held_out, generator)
-        self.seen = problem, design, held_out, coefficients
+    def fit(self, layer, fold, generator):
+        coefficients = self.output.fit(layer, fold, generator)
+        self.seen = layer, fold, coefficients
         return coefficients
 
 
@@ -63,7 +87,7 @@ class Fixed(Settings):
     bias: float = 0.0
     together: int = 1
 
-    def train(self, problem, tasks, deadline=None, monitor=None):
+    def train(self, problem, tasks, deadline=NEVER, monitor=None):
         p = problem.rows.n_features
         network = ReluNetwork(
             np.eye(p)[np.arange(self.n_neurons) % p],
@@ -82,23 +106,23 @@ LOSSES = pytest.mark.parametrize(
 
 class TestFlattening:
     @LOSSES
-    def test_the_network_is_the_readout_of_all_members_neurons_on_all_rows(self, loss):
+    def test_the_network_is_the_output_layer_of_all_members_neurons_on_all_rows(self, loss):
         """Equation of step 3: intercept + sum_k beta_k relu(b_k + w_k'x), members outside too."""
         problem = make(loss)
         X = table_of(problem)
-        keeper = Keeper(Ridge(0.01))
-        life = run_life(problem, readout=keeper)
-        combined, _, held_out, coefficients = keeper.seen
-        assert held_out is None
-        assert combined is problem
+        keeper = Keeper(RidgeOutput(0.01))
+        life = run_life(problem, output=keeper)
+        _, fold, coefficients = keeper.seen
+        assert fold.validation is None
+        assert fold.fit is problem
         expected = np.tile(coefficients[-1], (len(X), 1))
-        place = 0
+        index = 0
         for member in life.members:
             for neuron in range(member.network.n_neurons):
                 z = X @ member.network.weights[neuron] + member.network.bias[neuron]
-                expected += np.maximum(z, 0)[:, None] * coefficients[place]
-                place += 1
-        assert place == len(coefficients) - 1
+                expected += np.maximum(z, 0)[:, None] * coefficients[index]
+                index += 1
+        assert index == len(coefficients) - 1
         assert life.network.n_outputs == loss.n_outputs
         np.testing.assert_allclose(life.network.score(X), expected, atol=1e-12)
 
@@ -106,17 +130,17 @@ class TestFlattening:
     def test_averaging_is_the_mean_of_the_members(self, loss):
         problem = make(loss)
         X = table_of(problem)
-        life = run_life(problem, readout=Averaging())
+        life = run_life(problem, output=Averaging())
         score = life.network.score(X)
         for output in range(loss.n_outputs):
             of = [one.network.score(X)[:, 0] for one in life.members if one.output == output]
             np.testing.assert_allclose(score[:, output], np.mean(of, axis=0), atol=1e-12)
 
-    def test_the_readout_has_the_penalised_optimum_of_the_new_features(self):
+    def test_the_output_layer_has_the_penalised_optimum_of_the_new_features(self):
         """Closed form on the design matrix of the paper, N x m_J, evaluated on all rows."""
         problem = make()
         X, y, weight = table_of(problem), problem.rows.target, problem.rows.weight
-        life = run_life(problem, readout=Ridge(0.05))
+        life = run_life(problem, output=RidgeOutput(0.05))
         neurons = [one.network for one in life.members]
         W, b = np.vstack([n.weights for n in neurons]), np.concatenate([n.bias for n in neurons])
         features = np.maximum(X @ W.T + b, 0)
@@ -134,17 +158,17 @@ class TestFlattening:
             life.network.score(X)[:, 0], features @ beta[:-1] + beta[-1], atol=1e-7
         )
 
-    def test_neurons_without_a_say_are_left_out(self):
+    def test_neurons_that_the_output_layer_does_not_use_are_left_out(self):
         problem = make()
-        keeper = Keeper(BaseLearnerSelection(keep=0.5, then=Ridge(0.01)))
-        life = run_life(problem, readout=keeper)
-        used = np.any(keeper.seen[3][:-1] != 0, axis=1)
+        keeper = Keeper(BaseLearnerSelection(keep=0.5, then=RidgeOutput(0.01)))
+        life = run_life(problem, output=keeper)
+        used = np.any(keeper.seen[2][:-1] != 0, axis=1)
         assert 0 < used.sum() < len(used)
         assert life.network.n_neurons == used.sum()
         assert len(life.members) * 3 == len(used)
 
     def test_a_neurons_length_does_not_matter(self):
-        """The penalty falls on slopes: w -> c w, beta -> beta / c leaves the network as it was."""
+        """The penalty falls on slopes: w -> c w, beta -> beta / c leaves the network unchanged."""
         problem = make()
         X = table_of(problem)
         members = [one.network for one in run_life(problem).members]
@@ -153,13 +177,16 @@ class TestFlattening:
             ReluNetwork(m.weights * c[:, None], m.bias * c, m.beta / c[:, None], m.intercept)
             for m, c in zip(members, factors, strict=True)
         ]
-        seed = np.random.SeedSequence(0)
-        scores = [
-            combine(problem, [(m, 0) for m in some], Ridge(0.05), None, seed).score(X)
-            for some in (members, longer)
-        ]
+        seed, fold = np.random.SeedSequence(0), Fold.whole(problem)
+
+        def score(some, penalty):
+            layer = Layer.of_members([(one, 0) for one in some], 3, None)
+            network, _ = fit_output(RidgeOutput(penalty), layer, fold, seed)
+            return network.score(X)
+
+        scores = [score(some, 0.05) for some in (members, longer)]
         np.testing.assert_allclose(scores[0], scores[1], atol=1e-8)
-        bare = combine(problem, [(m, 0) for m in members], Ridge(0.0), None, seed).score(X)
+        bare = score(members, 0.0)
         assert np.abs(scores[0] - bare).max() > 1e-3  # the penalty is felt
 
     def test_members_from_an_earlier_run_come_first(self):
@@ -167,11 +194,11 @@ class TestFlattening:
         first = run_life(problem)
         before = [(one.network, one.output) for one in first.members]
         keeper = Keeper(Averaging())
-        life = run_life(problem, run=Run(1), readout=keeper, before=before)
-        design = keeper.seen[1]
-        assert design.n_members == len(before) + len(life.members)
+        life = run_life(problem, run=Run(1), output=keeper, before=before)
+        layer = keeper.seen[0]
+        assert layer.n_members == len(before) + len(life.members)
         earlier = np.concatenate([one.network.bias for one in first.members])
-        np.testing.assert_array_equal(design.features.theta[: len(earlier), -1], earlier)
+        np.testing.assert_array_equal(layer.theta[: len(earlier), -1], earlier)
         X = table_of(problem)
         scores = [one.network.score(X)[:, 0] for one in (*first.members, *life.members)]
         np.testing.assert_allclose(life.network.score(X)[:, 0], np.mean(scores, axis=0), atol=1e-12)
@@ -188,7 +215,7 @@ class TestHierarchy:
         for level, stage in enumerate(life.stages):
             networks = [one for one in stage.trained if one.outcome is not None]
             assert all(one.network.n_neurons == stage.n_neurons for one in networks)
-            assert {one.place.level for one in stage.trained} == {level + 1}
+            assert {one.position.level for one in stage.trained} == {level + 1}
             if level == 2:
                 assert stage.splits == ()
                 break
@@ -232,7 +259,7 @@ class TestHierarchy:
         assert {split.fate for split in life.stages[0].splits} == {Fate.TOO_LARGE}
         (member,) = life.members
         assert member.subset.n_rows == problem.rows.n_rows
-        assert member.place.level == 2
+        assert member.position.level == 2
 
     def test_no_levels_train_one_network_on_all_rows(self):
         life = run_life(make(), sampler=NeuronProjection(levels=()))
@@ -264,27 +291,52 @@ class TestHierarchy:
         assert solver.n_neurons == 3
 
 
-class TestHeldOut:
-    def test_no_network_sees_held_out_rows_but_the_readout_is_fitted_to_all(self):
+class TestFold:
+    def test_no_network_sees_validation_rows_but_the_output_layer_is_fitted_to_all(self):
         problem = make()
         rows = problem.rows
-        learn, judge = np.arange(300), np.arange(300, 400)
-        held_out = HeldOut(
-            Problem(rows.take(learn), problem.loss), Problem(rows.take(judge), problem.loss)
+        train, validation = np.arange(300), np.arange(300, 400)
+        fold = Fold(
+            Problem(rows.take(train), problem.loss),
+            Problem(rows.take(validation), problem.loss),
+            problem,
         )
-        keeper = Keeper(Ridge())
-        life = run_life(problem, readout=keeper, held_out=held_out)
-        assert keeper.seen[0] is problem
-        assert keeper.seen[2] is held_out
+        keeper = Keeper(RidgeOutput())
+        life = run_life(problem, output=keeper, fold=fold)
+        assert keeper.seen[1] is fold
         assert life.stages[0].trained[0].subset.n_rows == 300
-        # Other targets on the rows apart: the members stay as they were, bit for bit.
+        # Other targets on the validation rows: the members stay the same, bit for bit.
         target = rows.target.copy()
-        target[judge] = 1e3
+        target[validation] = 1e3
         changed = Problem(rows.with_target(target), problem.loss)
-        apart = HeldOut(held_out.learn, Problem(changed.rows.take(judge), problem.loss))
-        again = run_life(changed, readout=Ridge(), held_out=apart)
+        other = Fold(fold.train, Problem(changed.rows.take(validation), problem.loss), changed)
+        again = run_life(changed, output=RidgeOutput(), fold=other)
         assert [one.network for one in life.members] == [one.network for one in again.members]
         assert life.network != again.network
+
+    def test_coefficients_are_fitted_to_the_rows_that_the_fold_says(self):
+        problem = make()
+        part = Problem(problem.rows.take(np.arange(300)), problem.loss)
+        fold = Fold(part, None, problem)
+        assert fold.refits
+        assert not fold.training_only().refits
+        for one, rows in ((fold, problem), (fold.training_only(), part)):
+            life = run_life(problem, output=RidgeOutput(0.0), fold=one)
+            residual = rows.rows.target - life.network.score(table_of(rows))[:, 0]
+            # Least squares: the residuals of its own rows sum to zero, and of no others.
+            assert rows.rows.weight @ residual == pytest.approx(0.0, abs=1e-6)
+            other = part if rows is problem else problem
+            residual = other.rows.target - life.network.score(table_of(other))[:, 0]
+            assert abs(other.rows.weight @ residual) > 1e-3
+
+    def test_the_seed_of_a_fold_follows_from_its_key(self):
+        problem = make()
+        one, again, other = (
+            run_life(problem, fold=Fold.whole(problem, key=key)).network
+            for key in ((0,), (0,), (1,))
+        )
+        assert one == again
+        assert one != other
 
 
 class TestRun:
@@ -309,7 +361,7 @@ class TestRun:
     def test_a_time_limit_of_nothing_still_gives_a_network(self):
         problem = make()
         begun = time.monotonic()
-        life = run_life(problem, run=Run(0, time_limit=1e-9))
+        life = run_life(problem, run=Run(0, deadline=Deadline.after(1e-9)))
         assert time.monotonic() - begun < 5
         assert len(life.stages) == 2  # sampling ends after the first level
         assert len(life.members) == 1
@@ -323,23 +375,21 @@ class TestRun:
             problem,
             sampler=NeuronProjection(levels=(20, 20)),
             solver=LLA(20, max_iter=1000, tol=0.0),
-            run=Run(0, time_limit=1.0),
+            run=Run(0, deadline=Deadline.after(1.0)),
         )
         assert time.monotonic() - begun < 4  # a machine at work may be slow
         statuses = {one.status for stage in life.stages for one in stage.trained}
         assert statuses & {Status.TIME_LIMIT, Status.NOT_STARTED}
 
-    def test_progress_goes_level_by_level_and_ends_with_the_readout(self):
+    def test_progress_goes_level_by_level_and_ends_with_the_output_layer(self):
         calls = []
-        life = run_life(
-            make(), run=Run(0, progress=lambda level, done, n: calls.append((level, done, n)))
-        )
+        life = run_life(make(), run=Run(0, progress=lambda *call: calls.append(call)))
         expected = [
-            (level, done, len(stage.trained))
+            (f"level {level}", done, len(stage.trained))
             for level, stage in enumerate(life.stages, 1)
             for done in range(len(stage.trained) + 1)
         ]
-        assert calls == [*expected, (0, 0, 1), (0, 1, 1)]
+        assert calls == [*expected, ("output layer", 0, 1), ("output layer", 1, 1)]
 
 
 class TestAccuracy:
@@ -350,8 +400,10 @@ class TestAccuracy:
         y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * generator.normal(size=3000)
         problem = Problem(ArrayRows.of(X[:1500], y[:1500]), SquaredError())
         solver = LLA(4)
-        life = run_life(problem, solver=solver, sampler=NeuronProjection((8,)), readout=Ridge())
-        alone = train_alone(problem, solver, Run(0), ridge=1e-4)
+        life = run_life(
+            problem, solver=solver, sampler=NeuronProjection((8,)), output=RidgeOutput()
+        )
+        alone = train_single(problem, solver, Run(0), ridge=1e-4)
 
         def error(network):
             return np.mean((network.score(X[1500:])[:, 0] - y[1500:]) ** 2)
@@ -359,10 +411,10 @@ class TestAccuracy:
         assert error(life.network) < 0.5 * error(alone.network)
 
 
-class TestAlone:
+class TestSingleNetwork:
     def test_one_score_is_the_solvers_own_network(self):
         problem = make()
-        alone = train_alone(problem, SOLVER, Run(4), ridge=0.1)
+        alone = train_single(problem, SOLVER, Run(4), ridge=0.1)
         seed = np.random.SeedSequence(4, spawn_key=(0, 0))
         by_hand = solve(SOLVER, problem, [seed])
         X = table_of(problem)
@@ -371,7 +423,7 @@ class TestAlone:
 
     def test_several_classes_pool_the_neurons_of_each_against_the_rest(self):
         problem = make(Multinomial(3))
-        alone = train_alone(problem, SOLVER, Run(4), ridge=0.01)
+        alone = train_single(problem, SOLVER, Run(4), ridge=0.01)
         assert len(alone.outcomes) == 3
         np.testing.assert_array_equal(
             alone.network.weights, np.vstack([one.network.weights for one in alone.outcomes])
@@ -386,7 +438,7 @@ class TestAlone:
 
     def test_the_monitor_is_told_which_network(self):
         calls = []
-        train_alone(
+        train_single(
             make(Multinomial(3)),
             SOLVER,
             Run(0),
@@ -398,5 +450,7 @@ class TestAlone:
         assert [i for network, _, i in calls if network == 1][:3] == [0, 1, 2]
 
     def test_a_time_limit_of_nothing_still_gives_a_network(self):
-        alone = train_alone(make(Multinomial(3)), SOLVER, Run(0, time_limit=1e-9), ridge=0.01)
+        alone = train_single(
+            make(Multinomial(3)), SOLVER, Run(0, deadline=Deadline.after(1e-9)), ridge=0.01
+        )
         assert {one.status for one in alone.outcomes} == {Status.TIME_LIMIT}

@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifenet.blocks import ArrayRows
-from lifenet.record import Fate, Hierarchy, Level, Record, RecordRow, Split, Subset
+from lifenet.data.rows import ArrayRows
+from lifenet.neurons.subset import Fate, Split, Subset
+from lifenet.recipe.record import HierarchyRecord, Level, Record, RecordRow
 from strategies import eighths, floats, invariant
 
 
@@ -38,8 +41,8 @@ class TestSubset:
         expected = np.array(inside_by_loop(subset, X))
         rows = rows_of(X)
         np.testing.assert_array_equal(rows.collect(subset.holds), expected)
-        places, counts = subset.select(rows)
-        np.testing.assert_array_equal(places, np.flatnonzero(expected))
+        index, counts = subset.select(rows)
+        np.testing.assert_array_equal(index, np.flatnonzero(expected))
         assert counts is None
 
     @invariant
@@ -57,14 +60,14 @@ class TestSubset:
         """Rows of weight zero are absent: numbers are those of the rows, not of the table."""
         X = np.array([[5.0], [-1.0], [1.0], [2.0]])
         rows = ArrayRows.of(X, np.zeros(4), np.array([0.0, 1.0, 1.0, 1.0]))
-        places, _ = Subset(np.ones((1, 1)), np.zeros(1)).select(rows)
-        assert places.tolist() == [1, 2]
-        np.testing.assert_array_equal(rows.take(places).held().inputs[0], [1.0, 2.0])
+        index, _ = Subset(np.ones((1, 1)), np.zeros(1)).select(rows)
+        assert index.tolist() == [1, 2]
+        np.testing.assert_array_equal(rows.take(index).held().inputs[0], [1.0, 2.0])
 
     def test_rows_beyond_one_block_are_found(self):
         X = np.arange(10_000.0)[:, None]
-        places, _ = Subset(np.ones((1, 1)), np.array([-6000.5])).select(rows_of(X))
-        np.testing.assert_array_equal(places, np.arange(6001, 10_000))
+        index, _ = Subset(np.ones((1, 1)), np.array([-6000.5])).select(rows_of(X))
+        np.testing.assert_array_equal(index, np.arange(6001, 10_000))
 
     def test_everything_holds_all_rows(self):
         rows = rows_of(np.zeros((5, 2)))
@@ -75,21 +78,21 @@ class TestSubset:
 
     def test_a_draw_counts_as_many_rows_as_there_are(self):
         rows = rows_of(np.zeros((500, 1)))
-        places, counts = Subset.everything(rows, draw=(1, 2)).select(rows)
+        index, counts = Subset.everything(rows, draw=(1, 2)).select(rows)
         assert counts.sum() == 500
         assert counts.min() >= 1
-        assert np.all(np.diff(places) > 0)
-        assert 0.58 < len(places) / 500 < 0.68  # 1 - 1/e of the rows turn up
+        assert np.all(np.diff(index) > 0)
+        assert 0.58 < len(index) / 500 < 0.68  # 1 - 1/e of the rows turn up
         again = Subset.everything(rows, draw=(1, 2)).select(rows)
-        np.testing.assert_array_equal(places, again[0])
+        np.testing.assert_array_equal(index, again[0])
         np.testing.assert_array_equal(counts, again[1])
-        assert len(places) != len(Subset.everything(rows, draw=(1, 3)).select(rows)[0])
+        assert len(index) != len(Subset.everything(rows, draw=(1, 3)).select(rows)[0])
 
     def test_a_draw_from_a_half_space_stays_there(self):
         X = np.linspace(-1, 1, 100)[:, None]
         rows = rows_of(X)
-        places, counts = Subset(np.ones((1, 1)), np.zeros(1), draw=(0,)).select(rows)
-        assert places.min() >= 50
+        index, counts = Subset(np.ones((1, 1)), np.zeros(1), draw=(0,)).select(rows)
+        assert index.min() >= 50
         assert counts.sum() == 50
 
     def test_conditions_in_words(self):
@@ -100,6 +103,22 @@ class TestSubset:
         two = Subset(np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 3.0]]), np.array([-1.0, 0.5]), 0.25)
         assert two.describe(names) == "2 age +1 income -1 > 0.25 and 3 debt +0.5 > 0.25"
         assert Subset.everything(rows_of(np.zeros((2, 3)))).describe(names) == "all rows"
+
+    def test_words_name_the_rows_that_the_conditions_select_from(self):
+        base = "the 240 training rows of fold 2"
+        whole = replace(Subset.everything(rows_of(np.zeros((2, 1)))), base=base)
+        assert whole.describe(["age"]) == base
+        half = Subset(np.array([[2.0]]), np.array([-1.0]), base=base)
+        assert half.describe(["age"]) == "2 age -1 > 0, of the 240 training rows of fold 2"
+
+    @invariant
+    @given(subsets(), floats(9, 3))
+    def test_on_more_inputs_it_says_the_same_of_its_own(self, subset, X):
+        inputs = np.array([4, 0, 2])
+        wide = np.full((9, 5), 77.0)
+        wide[:, inputs] = X
+        found = rows_of(wide).collect(subset.on(inputs, 5).holds)
+        np.testing.assert_array_equal(found, rows_of(X).collect(subset.holds))
 
 
 def row(level=1, member=0, **changes):
@@ -135,11 +154,18 @@ class TestRecord:
 
     def test_as_a_frame(self):
         frame = self.record.to_frame()
-        assert frame.shape == (3, 12)
+        assert frame.shape == (3, 13)
         assert frame["share"].tolist() == [1.0, 0.3, 1.0]
         empty = Record().to_frame()
         assert list(empty.columns) == list(frame.columns)
         assert len(empty) == 0
+
+    def test_folds_are_told_apart(self):
+        both = Record((row(), row(fold=1), row(2, 0, fold=1)))
+        assert both["fold"].tolist() == [0, 1, 1]
+        frame = both.to_frame()
+        assert frame["fold"].tolist() == [0, 1, 1]
+        assert frame[frame["fold"] == 1]["level"].tolist() == [1, 2]
 
     def test_two_records_in_a_row(self):
         both = self.record + Record((row(3),))
@@ -156,7 +182,7 @@ class TestRecord:
 
 def test_a_hierarchy_tells_the_fate_of_every_neuron():
     splits = (Split(0, 0, 0.5, Fate.KEPT), Split(0, 1, 0.01, Fate.TOO_SMALL))
-    hierarchy = Hierarchy(
+    hierarchy = HierarchyRecord(
         (
             Level(2, (), (), splits),
             Level(1, (), (), (Split(1, 0, 0.95, Fate.TOO_LARGE),)),
@@ -166,8 +192,47 @@ def test_a_hierarchy_tells_the_fate_of_every_neuron():
     assert len(hierarchy) == 3
     frame = hierarchy.to_frame()
     assert frame.to_dict("records") == [
-        {"level": 1, "network": 0, "neuron": 0, "share": 0.5, "fate": "kept"},
-        {"level": 1, "network": 0, "neuron": 1, "share": 0.01, "fate": "too_small"},
-        {"level": 2, "network": 1, "neuron": 0, "share": 0.95, "fate": "too_large"},
+        {"fold": 0, "level": 1, "network": 0, "neuron": 0, "share": 0.5, "fate": "kept"},
+        {"fold": 0, "level": 1, "network": 0, "neuron": 1, "share": 0.01, "fate": "too_small"},
+        {"fold": 0, "level": 2, "network": 1, "neuron": 0, "share": 0.95, "fate": "too_large"},
     ]
-    assert list(Hierarchy(()).to_frame().columns) == list(frame.columns)
+    assert list(HierarchyRecord(()).to_frame().columns) == list(frame.columns)
+
+
+class TestFolds:
+    """Where networks are averaged over folds, each has a hierarchy of its own."""
+
+    levels = tuple(
+        (
+            Level(width, (), (), tuple(Split(0, k, 0.1 * width, Fate.KEPT) for k in range(width))),
+            Level(5, (), ()),
+        )
+        for width in (2, 3, 1)
+    )
+    hierarchy = HierarchyRecord(levels[0], levels[1:])
+
+    def test_levels_are_those_of_the_first(self):
+        assert self.hierarchy.levels == self.levels[0]
+        assert self.hierarchy.folds == self.levels
+        assert len(self.hierarchy) == 2
+
+    @pytest.mark.parametrize("number", [0, 1, 2])
+    def test_one_of_them_alone(self, number):
+        alone = self.hierarchy.fold(number)
+        assert alone.levels == self.levels[number]
+        assert alone.folds == (self.levels[number],)
+
+    @pytest.mark.parametrize("number", [-1, 3])
+    def test_one_that_is_not_there_is_refused(self, number):
+        with pytest.raises(IndexError, match=f"no fold {number}; there are 3, from 0"):
+            self.hierarchy.fold(number)
+
+    def test_the_table_tells_them_apart(self):
+        frame = self.hierarchy.to_frame()
+        assert frame["fold"].tolist() == [0, 0, 1, 1, 1, 2]
+        assert frame["neuron"].tolist() == [0, 1, 0, 1, 2, 0]
+        for number in range(3):
+            rows = frame[frame["fold"] == number].drop(columns="fold").reset_index(drop=True)
+            alone = self.hierarchy.fold(number).to_frame().drop(columns="fold")
+            assert rows.equals(alone)
+        assert HierarchyRecord((), ((), self.levels[0])).to_frame()["fold"].tolist() == [2, 2]

@@ -4,13 +4,12 @@ from scipy import optimize, special
 from sklearn import linear_model
 from sklearn.metrics import log_loss
 
+from lifenet.data.problem import Problem
 from lifenet.kernels.spectrum import Spectrum
 from lifenet.losses import Logistic, Multinomial, SquaredError
-from lifenet.readouts.design import HeldOut
-from lifenet.readouts.moments import gather_moments, quadratic_model
-from lifenet.readouts.ridge import Ridge
-from lifenet.solvers.base import Problem
-from oracles import plain_design, plain_problem
+from lifenet.output.moments import gather_moments, quadratic_model
+from lifenet.output.ridge import RidgeOutput
+from oracles import fold_of, plain_layer, plain_problem, split_rows
 
 SCALE = np.array([0.5, 1.0, 2.0, 4.0, 1.0])
 
@@ -35,11 +34,11 @@ def columns(problem):
     return X, problem.rows.target, problem.rows.weight
 
 
-def fit(problem, penalty="auto", design=None, held_out=None, **settings):
-    readout = Ridge(penalty, **settings)
-    readout.check()
-    design = plain_design(5, scale=SCALE) if design is None else design
-    return readout.fit(problem, design, held_out, np.random.default_rng(0))
+def fit(problem, penalty="auto", layer=None, parts=(), **settings):
+    output = RidgeOutput(penalty, **settings)
+    output.check()
+    layer = plain_layer(5, scale=SCALE) if layer is None else layer
+    return output.fit(layer, fold_of(problem, *parts), np.random.default_rng(0))
 
 
 def ridge_by_rows(X, y, weight, penalty, scale):
@@ -74,7 +73,7 @@ class TestSquaredError:
             generator.normal(size=(12, 30)) * np.geomspace(0.01, 100, 30),
             generator.normal(size=12),
         )
-        found = fit(plain_problem(X, y), 0.0, plain_design(30))[:, 0]
+        found = fit(plain_problem(X, y), 0.0, plain_layer(30))[:, 0]
         np.testing.assert_allclose(X @ found[:-1] + found[-1], y, atol=1e-8)
         units = X.std(axis=0)
         expected = np.linalg.pinv((X - X.mean(axis=0)) / units) @ (y - y.mean())
@@ -96,35 +95,30 @@ class TestSquaredError:
             return residual @ residual / total / (1 - inflation * np.trace(hat) / total) ** 2
 
         chosen = fit(problem, inflation=inflation)[:, 0]
-        moments = gather_moments(problem, plain_design(5).features, SCALE)
+        moments = gather_moments(problem, plain_layer(5).features, SCALE)
         best = min(Spectrum.of(*moments.centred()).penalties(), key=score)
         expected = ridge_by_rows(X, y, weight, best, SCALE)
         np.testing.assert_allclose(chosen, expected, rtol=1e-6, atol=1e-9)
         unpenalised = ridge_by_rows(X, y, weight, 0.0, SCALE)
         assert np.abs(X @ (expected - unpenalised)[:-1]).max() > 0.1  # the choice matters here
 
-    def test_with_rows_held_out_the_penalty_is_the_best_there_and_the_fit_is_of_all_rows(self):
+    def test_penalty_is_the_best_on_the_validation_rows_and_the_fit_is_of_all_rows(self):
         problem = make(SquaredError(), n=90, noise=5.0)
-        rows = problem.rows
-        learn, judge = np.arange(30), np.arange(30, 90)
-        held_out = HeldOut(
-            Problem(rows.take(learn), problem.loss), Problem(rows.take(judge), problem.loss)
-        )
+        train, validation = slice(0, 30), slice(30, 90)
+        parts = split_rows(problem, 30)
         X, y, weight = columns(problem)
         grid = Spectrum.of(
-            *gather_moments(held_out.learn, plain_design(5).features, SCALE).centred()
+            *gather_moments(parts[0], plain_layer(5).features, SCALE).centred()
         ).penalties()
 
-        def judged(penalty):
-            b = ridge_by_rows(X[learn], y[learn], weight[learn], penalty, SCALE)
-            return weight[judge] @ (y[judge] - X[judge] @ b[:-1] - b[-1]) ** 2
+        def validation_loss(penalty):
+            b = ridge_by_rows(X[train], y[train], weight[train], penalty, SCALE)
+            return weight[validation] @ (y[validation] - X[validation] @ b[:-1] - b[-1]) ** 2
 
-        best = grid[int(np.argmin([judged(one) for one in grid]))]
+        best = grid[int(np.argmin([validation_loss(one) for one in grid]))]
         assert grid[0] < best < grid[-1]
         expected = ridge_by_rows(X, y, weight, best, SCALE)
-        np.testing.assert_allclose(
-            fit(problem, held_out=held_out)[:, 0], expected, rtol=1e-6, atol=1e-9
-        )
+        np.testing.assert_allclose(fit(problem, parts=parts)[:, 0], expected, rtol=1e-6, atol=1e-9)
 
     def test_features_that_never_act_get_nothing(self):
         problem = make(SquaredError())
@@ -164,14 +158,14 @@ class TestLogistic:
     def test_auto_is_the_optimum_at_some_penalty_and_settled_there(self):
         """At the chosen penalty, GCV of the loss's own quadratic would choose (nearly) the same."""
         problem = make(Logistic(), n=150)
-        design = plain_design(5, scale=SCALE)
+        layer = plain_layer(5, scale=SCALE)
         X, y, weight = columns(problem)
         found = fit(problem)
         gradient = X.T @ (weight * (special.expit(X @ found[:-1, 0] + found[-1, 0]) - y))
         penalties = -gradient / weight.sum() / (SCALE**2 * found[:-1, 0])
         np.testing.assert_allclose(penalties, penalties[0], rtol=1e-4)  # stationary: one penalty
         moments = quadratic_model(
-            problem, design.features, SCALE, found * np.append(SCALE, 1)[:, None]
+            problem, layer.features, SCALE, found * np.append(SCALE, 1)[:, None]
         )
         spectrum = Spectrum.of(*moments.centred())
 
@@ -183,29 +177,25 @@ class TestLogistic:
         assert grid[0] < penalties[0] < grid[-1]
         assert score(penalties[0]) <= min(score(one) for one in grid) * (1 + 1e-4)
 
-    def test_with_rows_held_out_auto_does_nearly_as_well_there_as_any_penalty(self):
+    def test_auto_does_nearly_as_well_on_the_validation_rows_as_any_penalty(self):
         problem = make(Logistic(), n=400, noise=3.0)
-        rows = problem.rows
-        learn, judge = np.arange(60), np.arange(60, 400)
-        held_out = HeldOut(
-            Problem(rows.take(learn), problem.loss), Problem(rows.take(judge), problem.loss)
-        )
-        found = fit(problem, held_out=held_out)
+        validation, parts = slice(60, 400), split_rows(problem, 60)
+        found = fit(problem, parts=parts)
         X, y, weight = columns(problem)
         gradient = X.T @ (weight * (special.expit(X @ found[:-1, 0] + found[-1, 0]) - y))
         penalties = -gradient / weight.sum() / (SCALE**2 * found[:-1, 0])
         np.testing.assert_allclose(penalties, penalties[0], rtol=1e-4)  # fitted to all rows
 
-        def judged(penalty):
-            b = fit(held_out.learn, penalty)[:, 0]
-            score = X[judge] @ b[:-1] + b[-1]
-            target = np.clip(y[judge], doubt, 1 - doubt)  # as if one more row had either label
-            return np.average(np.logaddexp(0, score) - target * score, weights=weight[judge])
+        def validation_loss(penalty):
+            b = fit(parts[0], penalty)[:, 0]
+            score = X[validation] @ b[:-1] + b[-1]
+            target = np.clip(y[validation], doubt, 1 - doubt)  # as if one more row had either label
+            return np.average(np.logaddexp(0, score) - target * score, weights=weight[validation])
 
-        doubt = 1 / (weight[judge].sum() + 2)
+        doubt = 1 / (weight[validation].sum() + 2)
         grid = np.geomspace(1e-6, 1e2, 40)
-        scores = [judged(one) for one in grid]
-        assert judged(penalties[0]) <= min(scores) + 0.05 * (max(scores) - min(scores))
+        scores = [validation_loss(one) for one in grid]
+        assert validation_loss(penalties[0]) <= min(scores) + 0.05 * (max(scores) - min(scores))
 
     def test_auto_does_not_run_away_where_many_features_separate_the_classes(self):
         """A strong signal among noise: the choice is not much worse than the best penalty."""
@@ -217,7 +207,7 @@ class TestLogistic:
             problem = plain_problem(X[:400], y[:400], None, Logistic())
 
             def loss(penalty, problem=problem, X=X, y=y):
-                b = fit(problem, penalty, plain_design(60))[:, 0]
+                b = fit(problem, penalty, plain_layer(60))[:, 0]
                 score = X[400:] @ b[:-1] + b[-1]
                 return np.mean(np.logaddexp(0, score) - y[400:] * score)
 
@@ -228,14 +218,14 @@ class TestLogistic:
     def test_separable_classes_stay_finite(self, penalty):
         X = np.concatenate([np.linspace(-2, -1, 20), np.linspace(1, 2, 20)])[:, None]
         y = (X[:, 0] > 0).astype(float)
-        found = fit(plain_problem(X, y, None, Logistic()), penalty, plain_design(1))
+        found = fit(plain_problem(X, y, None, Logistic()), penalty, plain_layer(1))
         assert np.isfinite(found).all()
         np.testing.assert_array_equal(X[:, 0] * found[0, 0] + found[1, 0] > 0, y == 1)
 
     def test_without_penalty_more_features_than_rows_stay_finite(self):
         generator = np.random.default_rng(0)
         X, y = generator.normal(size=(15, 40)), np.arange(15) % 2.0
-        found = fit(plain_problem(X, y, None, Logistic()), 0.0, plain_design(40))
+        found = fit(plain_problem(X, y, None, Logistic()), 0.0, plain_layer(40))
         assert np.isfinite(found).all()
         np.testing.assert_array_equal(X @ found[:-1, 0] + found[-1, 0] > 0, y == 1)
 
@@ -268,7 +258,7 @@ class TestMultinomial:
             residual = root * indicators - hat @ (root * indicators)
             return np.square(residual).sum() / (1 - 1.4 * np.trace(hat) / total) ** 2
 
-        moments = gather_moments(problem, plain_design(5).features, SCALE)
+        moments = gather_moments(problem, plain_layer(5).features, SCALE)
         best = min(Spectrum.of(*moments.centred()).penalties(), key=score)
         share = weight @ indicators / total
         found = fit(problem)
@@ -278,14 +268,14 @@ class TestMultinomial:
         paid = -gradient / (SCALE[:, None] ** 2 * found[:-1])
         np.testing.assert_allclose(paid, best * np.mean(share * (1 - share)), rtol=1e-3)
 
-    @pytest.mark.parametrize("apart", [False, True], ids=["all rows", "rows held out"])
-    def test_auto_beats_the_null_model_by_far_on_new_rows(self, apart):
+    @pytest.mark.parametrize("held_out", [False, True], ids=["all rows", "validation rows"])
+    def test_auto_beats_the_null_model_by_far_on_new_rows(self, held_out):
         problem, test = make(Multinomial(3)), make(Multinomial(3), n=2000, seed=9)
-        held_out = None
-        if apart:
-            parts = [problem.rows.take(np.arange(k, 300, 2)) for k in (0, 1)]
-            held_out = HeldOut(*(Problem(part, problem.loss) for part in parts))
-        found = fit(problem, held_out=held_out)
+        parts = ()
+        if held_out:
+            halves = (problem.rows.take(np.arange(k, 300, 2)) for k in (0, 1))
+            parts = [Problem(half, problem.loss) for half in halves]
+        found = fit(problem, parts=parts)
         assert found.shape == (6, 3)
         X, y, _ = columns(test)
         null = np.bincount(problem.rows.target.astype(int)) / 300
@@ -314,15 +304,13 @@ def test_the_measure_of_the_penalty_is_the_scale():
     X, y, weight = columns(problem)
     units = np.geomspace(1e-3, 1e3, 5)
     one = fit(problem, 0.3)[:, 0]
-    other = fit(plain_problem(X * units, y, weight), 0.3, plain_design(5, scale=SCALE * units))[
-        :, 0
-    ]
+    other = fit(plain_problem(X * units, y, weight), 0.3, plain_layer(5, scale=SCALE * units))[:, 0]
     np.testing.assert_allclose(other[:-1] * units, one[:-1], rtol=1e-6)
 
 
 def test_moments_of_two_sets_of_rows_add_up_to_those_of_both():
     problem = make(SquaredError())
-    features = plain_design(5).features
+    features = plain_layer(5).features
     halves = [
         gather_moments(Problem(problem.rows.take(np.arange(a, b)), problem.loss), features, SCALE)
         for a, b in ((0, 100), (100, 300))
@@ -336,7 +324,7 @@ def test_moments_of_two_sets_of_rows_add_up_to_those_of_both():
 def test_centred_moments_are_weighted_covariances():
     problem = make(SquaredError())
     X, y, weight = columns(problem)
-    moments = gather_moments(problem, plain_design(5).features, SCALE)
+    moments = gather_moments(problem, plain_layer(5).features, SCALE)
     expected = np.cov(np.column_stack([X / SCALE, y]), rowvar=False, aweights=weight, ddof=0)
     covariance, cross, variance = moments.centred()
     np.testing.assert_allclose(covariance, expected[:5, :5], atol=1e-9)
@@ -357,4 +345,4 @@ def test_centred_moments_are_weighted_covariances():
 )
 def test_settings_out_of_range_are_named(settings, named):
     with pytest.raises(ValueError, match=named):
-        Ridge(**settings).check()
+        RidgeOutput(**settings).check()

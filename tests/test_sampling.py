@@ -6,9 +6,9 @@ from scipy import stats
 from sklearn.base import clone
 
 from lifenet import ReluNetwork
-from lifenet.blocks import ArrayRows
-from lifenet.record import Fate, Subset
-from lifenet.sampling import Bootstrap, NeuronProjection, RandomProjection, coverage_of
+from lifenet.data.rows import ArrayRows
+from lifenet.neurons.sampling import Bootstrap, NeuronProjection, RandomProjection, coverage_of
+from lifenet.neurons.subset import Fate, Subset
 from strategies import floats, invariant, networks
 
 SEED = np.random.SeedSequence(0)
@@ -69,9 +69,9 @@ class TestNeuronProjection:
         parent = Subset(np.array([[1.0, 0, 0]]), np.array([-1.0]))
         network = layer([[0, 1.0, 0]], [0.0])
         division = NeuronProjection(cutoff=0.0).split(rows, [network], [parent], SEED)
-        places, _ = division.subsets[0].select(rows)
-        np.testing.assert_array_equal(places, np.flatnonzero(X[:, 1] > 0))
-        assert X[places, 0].min() < -1
+        index, _ = division.subsets[0].select(rows)
+        np.testing.assert_array_equal(index, np.flatnonzero(X[:, 1] > 0))
+        assert X[index, 0].min() < -1
 
     def test_nested_subsets_must_fulfil_all_conditions_of_their_line(self):
         X = table()
@@ -283,12 +283,12 @@ class TestBootstrap:
         total = np.zeros(200)
         drawn = set()
         for one, two in zip(subsets, again, strict=True):
-            places, counts = one.select(rows)
+            index, counts = one.select(rows)
             np.testing.assert_array_equal(counts, two.select(rows)[1])
-            np.testing.assert_array_equal(places, two.select(rows)[0])
+            np.testing.assert_array_equal(index, two.select(rows)[0])
             assert counts.sum() == 200
-            total[places] += counts
-            drawn.add(tuple(places))
+            total[index] += counts
+            drawn.add(tuple(index))
         assert len(drawn) == 30
         assert total.sum() == 6000
         # Counts are Poisson-like with mean 30: 200 rows stay within five deviations.

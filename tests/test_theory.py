@@ -295,9 +295,9 @@ def test_joint_least_squares_cannot_lose_to_stacking_in_training_but_may_elsewhe
         for name, rows in (("train", train), ("test", test))
     }
     stacked = decompose(members["train"], y[train])
-    judged = decompose(members["test"], y[test], stacked.weights)
+    on_test_rows = decompose(members["test"], y[test], stacked.weights)
     assert life["train"] < stacked.loss
-    assert life["test"] > judged.loss
+    assert life["test"] > on_test_rows.loss
 
 
 def test_a_path_is_the_decomposition_of_its_first_members():
@@ -310,13 +310,13 @@ def test_a_path_is_the_decomposition_of_its_first_members():
     )
     np.testing.assert_array_equal(path.x, [1, 2, 3])
     np.testing.assert_array_equal(path.order, order)
-    for place in range(3):
-        chosen = order[: place + 1]
+    for index in range(3):
+        chosen = order[: index + 1]
         beta = simplex_weights(predictions[:, chosen], y, space="log-odds")
         found = decompose(other[:, chosen], label, beta, space="log-odds", sample_weight=weight)
-        assert path.loss[place] == found.loss
-        assert path.accuracy[place] == found.accuracy
-        assert path.diversity[place] == found.diversity
+        assert path.loss[index] == found.loss
+        assert path.accuracy[index] == found.accuracy
+        assert path.diversity[index] == found.diversity
     assert list(path.to_frame()["member"]) == order
 
 
@@ -338,11 +338,11 @@ def test_orders():
     np.testing.assert_array_equal(given_.order, range(4))
     greedy = decompose_path(predictions, y, weights="equal", max_members=3)
     chosen = []
-    for place in range(3):
+    for index in range(3):
         left = [one for one in range(6) if one not in chosen]
         means = [np.mean((predictions[:, [*chosen, one]].mean(axis=1) - y) ** 2) for one in left]
         chosen.append(left[int(np.argmin(means))])
-        assert greedy.loss[place] == pytest.approx(min(means))
+        assert greedy.loss[index] == pytest.approx(min(means))
     np.testing.assert_array_equal(greedy.order, chosen)
 
 

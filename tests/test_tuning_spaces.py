@@ -9,11 +9,14 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lifenet import AdamRegressor, LIFERegressor, LLARegressor
+from lifenet import AdamRegressor, LIFERegressor, LLARegressor, preset
+from lifenet.data.folds import Fold
+from lifenet.data.run import Run
 from lifenet.datasets import simulate
-from lifenet.estimators._parts import resolve_parts
+from lifenet.recipe.auto import resolve
 from lifenet.tuning import SPACES, Space, life_space, mlp_space
 from lifenet.tuning.spaces import READOUTS, named_space
+from oracles import plain_problem
 
 
 class Ends:
@@ -106,8 +109,10 @@ def test_the_start_of_life_is_its_default(n_samples):
     """What the trial of the estimator as given is said to be, is what the estimator does."""
     space = life_space()
     parts = space.suggest(Ends(False, **space.start(n_samples, 5)), n_samples, 5)
-    model = LIFERegressor()
-    default = resolve_parts(model.sampler, model.solver, model.readout, ridge=model._ridge)
+    rows = simulate.aim(n_samples, random_state=0)
+    paper = resolve(preset("paper"), Fold.whole(plain_problem(rows.X, rows.y)), Run(0))
+    (hierarchy,) = paper.neurons
+    default = (hierarchy.sampler, hierarchy.solver, paper.output)
     for said, meant in zip(parts.values(), default, strict=True):
         assert type(said) is type(meant)
         same = said.get_params()

@@ -3,7 +3,7 @@
 LLA and Adam of `tables` stop when they have converged, which is often long before LIFE is done.
 Here each goes on from other starts, at the width chosen there, until it has computed for as many
 seconds as LIFE took on that very split; the network with the lowest training loss is
-judged. Both make a bar: the single fit, and this one.
+evaluated. Both make a bar: the single fit, and this one.
 """
 
 from __future__ import annotations

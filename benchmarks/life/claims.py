@@ -34,7 +34,7 @@ def efficiency_job(name: str, seed: int) -> list[dict[str, Any]]:
     """A network of 300 neurons by LIFE, and directly by LLA for ten times as long."""
     X, X_test, y, y_test = split(name, seed)
 
-    def judge(model: Any, seconds: float, method: str) -> dict[str, Any]:
+    def row_of(model: Any, seconds: float, method: str) -> dict[str, Any]:
         error = float(np.sqrt(np.mean(np.square(model.predict(X_test) - y_test))))
         neurons = model.network_.n_neurons
         return store.row(
@@ -48,7 +48,7 @@ def efficiency_job(name: str, seed: int) -> list[dict[str, Any]]:
         WIDTH, max_iter=100_000, tol=1e-6, time_limit=10 * seconds, random_state=seed
     )
     direct, direct_seconds = timed_fit(direct, X, y)
-    return [judge(life, seconds, "LIFE(LLA)"), judge(direct, direct_seconds, "LLA")]
+    return [row_of(life, seconds, "LIFE(LLA)"), row_of(direct, direct_seconds, "LLA")]
 
 
 def efficiency_bars(bars: Bars) -> None:

@@ -23,13 +23,13 @@ import numpy as np
 
 from benchmarks.bars import RESULTS
 from lifenet._threads import one_blas_thread
-from lifenet.blocks import ArrayRows
+from lifenet.data.problem import Problem
+from lifenet.data.rows import ArrayRows
 from lifenet.losses import Logistic, Loss, SquaredError
-from lifenet.readouts.design import Design
-from lifenet.readouts.elastic_net import make_paths
-from lifenet.readouts.sparse_path import Units
-from lifenet.solvers.base import Problem
-from lifenet.solvers.features import Activations
+from lifenet.neurons.features import Activations
+from lifenet.neurons.layer import Layer
+from lifenet.output.elastic_net import make_paths
+from lifenet.output.sparse_path import Units
 
 N_ROWS, N_INPUTS, N_HINGES = 36_000, 10, 1_500
 N_PENALTIES, LEAST_SHARE, L1_RATIO = 20, 1e-3, 0.5
@@ -80,26 +80,18 @@ def make_task(loss: Loss, n_rows: int = N_ROWS, n_hinges: int = N_HINGES) -> Tas
 
 def objective(task: Task, penalty: float, model: Model) -> float:
     b, intercept = model
-    price = L1_RATIO * np.abs(b).sum() + (1 - L1_RATIO) / 2 * np.sum(b**2)
-    return float(task.loss.value(task.y, task.features @ b + intercept).mean() + penalty * price)
+    size = L1_RATIO * np.abs(b).sum() + (1 - L1_RATIO) / 2 * np.sum(b**2)
+    score = task.features @ b + intercept
+    return float(task.loss.value(task.y, score[:, None]).mean() + penalty * size)
 
 
 # Each engine yields a model for every penalty
 
 
 def lifenet(task: Task) -> Iterator[Model]:
-    n = len(task.theta)
-    nothing = np.zeros(n)
-    design = Design(
-        Activations(task.theta),
-        np.ones(n),
-        np.zeros(n, int),
-        nothing,
-        nothing[:1],
-        np.zeros(1, int),
-    )
+    layer = Layer.of(Activations(task.theta), np.ones(len(task.theta)))
     problem = Problem(ArrayRows.of(task.X, task.y), task.loss)
-    units = Units.measure(problem, design)
+    units = Units.measure(problem, layer)
     path = make_paths(problem, units, L1_RATIO, np.zeros(len(task.y), int), 1).whole
     for penalty in task.penalties:
         model = path.advance(float(penalty), 1e-4)[:, 0]
@@ -257,8 +249,8 @@ def _row(run: tuple[Any, ...], runs: list[tuple[Any, ...]]) -> dict[str, Any]:
     name, kind, reached, remark = run
     peers = [other[2] for other in runs if other[1] == kind]
     excess = [
-        mine[1] / min(peer[place][1] for peer in peers if len(peer) > place) - 1
-        for place, mine in enumerate(reached)
+        mine[1] / min(peer[index][1] for peer in peers if len(peer) > index) - 1
+        for index, mine in enumerate(reached)
     ]
     half = reached[N_PENALTIES // 2][0] if len(reached) > N_PENALTIES // 2 else np.nan
     return {

@@ -13,12 +13,13 @@ import numpy as np
 
 from benchmarks.life import store
 from lifenet import LLA, NeuronProjection
-from lifenet.blocks import ArrayRows
+from lifenet.data.problem import Problem
+from lifenet.data.rows import ArrayRows
+from lifenet.data.run import Run
 from lifenet.datasets import load
 from lifenet.losses import SquaredError
-from lifenet.members import train_members
-from lifenet.recipe import Run, sample_subsets
-from lifenet.solvers.base import Problem
+from lifenet.neurons.hierarchy import sample_subsets
+from lifenet.neurons.members import train_members
 
 if TYPE_CHECKING:
     from benchmarks.bars import Bars
@@ -91,11 +92,11 @@ def parallel_efficiency() -> dict[str, Any]:
     rows = ArrayRows.of(np.asarray(data.X, dtype=float), y).standardised()
     problem, solver = Problem(rows, SquaredError()), LLA(10, 1e-5, max_iter=20, tol=5e-3)
     sampler = NeuronProjection(levels=(20, 20), max_networks=N_MEMBERS)
-    subsets, _ = sample_subsets(problem, sampler, solver, Run(0, n_jobs=2), time.monotonic())
+    subsets, _ = sample_subsets(problem, sampler, solver, Run(0, n_jobs=2))
 
     def seconds(n_jobs: int) -> float:
         begun = time.perf_counter()
-        train_members(problem, subsets, solver, level=3, seed=0, n_jobs=n_jobs)
+        train_members(problem, subsets, solver, level=3, run=Run(0, n_jobs=n_jobs))
         return time.perf_counter() - begun
 
     joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(one) for one in range(4))  # workers are up

@@ -91,7 +91,7 @@ def regression_job(name: str, seed: int) -> list[dict[str, Any]]:
     X, X_test, y, y_test = split(name, seed)
     variance = float(np.mean(np.square(y_test - y_test.mean())))
 
-    def judge(model: Any, seconds: float, method: str, setting: str = "") -> dict[str, Any]:
+    def row_of(model: Any, seconds: float, method: str, setting: str = "") -> dict[str, Any]:
         error = float(np.mean(np.square(model.predict(X_test) - y_test)))
         return store.row(
             "regression", name, seed, method, error=error**0.5, second=1 - error / variance,
@@ -101,7 +101,7 @@ def regression_job(name: str, seed: int) -> list[dict[str, Any]]:
     def loss(model: Any, X: Any, y: Any) -> float:
         return float(np.mean(np.square(model.predict(X) - y)))
 
-    return _all_methods(X, y, seed, judge, loss, LIFERegressor, LLARegressor, AdamRegressor,
+    return _all_methods(X, y, seed, row_of, loss, LIFERegressor, LLARegressor, AdamRegressor,
                         XGBRegressor)  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def classification_job(name: str, seed: int) -> list[dict[str, Any]]:
 
     X, X_test, y, y_test = split(name, seed)
 
-    def judge(model: Any, seconds: float, method: str, setting: str = "") -> dict[str, Any]:
+    def row_of(model: Any, seconds: float, method: str, setting: str = "") -> dict[str, Any]:
         share = model.predict_proba(X_test)[:, 1]
         return store.row(
             "classification", name, seed, method, error=log_loss(y_test, share),
@@ -121,7 +121,7 @@ def classification_job(name: str, seed: int) -> list[dict[str, Any]]:
     def loss(model: Any, X: Any, y: Any) -> float:
         return float(log_loss(y, model.predict_proba(X)[:, 1]))
 
-    return _all_methods(X, y, seed, judge, loss, LIFEClassifier, LLAClassifier, AdamClassifier,
+    return _all_methods(X, y, seed, row_of, loss, LIFEClassifier, LLAClassifier, AdamClassifier,
                         XGBClassifier, only_life=name == "mushroom")  # fmt: skip
 
 
@@ -129,15 +129,15 @@ def _neurons(model: Any) -> float:
     return float(model.network_.n_neurons) if hasattr(model, "network_") else np.nan
 
 
-def _all_methods(X, y, seed, judge, loss, life, lla, adam, xgboost, only_life=False):  # type: ignore[no-untyped-def]
+def _all_methods(X, y, seed, row_of, loss, life, lla, adam, xgboost, only_life=False):  # type: ignore[no-untyped-def]
     """All methods on one split, one row each."""
     rows = []
     model, by_lla = timed_fit(life(preset="paper", random_state=seed), X, y)
-    rows.append(judge(model, by_lla, "LIFE(LLA)"))
+    rows.append(row_of(model, by_lla, "LIFE(LLA)"))
     if only_life:
         return rows
     model, by_adam = timed_fit(life(solver="adam", random_state=seed), X, y)
-    rows.append(judge(model, by_adam, "LIFE(Adam)"))
+    rows.append(row_of(model, by_adam, "LIFE(Adam)"))
 
     inner = train_test_split(X, y, test_size=0.2, random_state=seed + 1000)
     limit = float(np.clip(by_lla / 4, 1.0, 10.0))
@@ -145,8 +145,8 @@ def _all_methods(X, y, seed, judge, loss, life, lla, adam, xgboost, only_life=Fa
         WIDTHS,
         key=lambda k: _inner(lla(k, time_limit=limit, random_state=seed), inner, loss),
     )
-    final = lla(width, n_restarts=3, time_limit=max(2.0, by_lla), random_state=seed)
-    rows.append(judge(*timed_fit(final, X, y), "LLA", f"width {width}"))
+    final = lla(width, n_init=3, time_limit=max(2.0, by_lla), random_state=seed)
+    rows.append(row_of(*timed_fit(final, X, y), "LLA", f"width {width}"))
 
     # Many rows make many steps of an epoch: more epochs are worth trying only where there are few.
     grid = [(k, epochs) for k in WIDTHS for epochs in (EPOCHS if len(X) <= LARGE else EPOCHS[:1])]
@@ -155,20 +155,22 @@ def _all_methods(X, y, seed, judge, loss, life, lla, adam, xgboost, only_life=Fa
         key=lambda one: _inner(adam(one[0], max_epochs=one[1], random_state=seed), inner, loss),
     )
     final = adam(width, max_epochs=epochs, random_state=seed)
-    rows.append(judge(*timed_fit(final, X, y), "Adam", f"width {width}, epochs {epochs or 'auto'}"))
+    rows.append(
+        row_of(*timed_fit(final, X, y), "Adam", f"width {width}, epochs {epochs or 'auto'}")
+    )
 
     depth = 8 if len(X) >= 0.8 * 5000 else 4
     peer = xgboost(
         n_estimators=500, learning_rate=0.05, max_depth=depth, subsample=0.8,
         colsample_bytree=0.8, n_jobs=1, random_state=seed,
     )  # fmt: skip
-    rows.append(judge(*timed_fit(peer, X, y), "XGBoost"))
+    rows.append(row_of(*timed_fit(peer, X, y), "XGBoost"))
     return rows
 
 
 def _inner(model: Any, inner: tuple[Any, ...], loss: Any) -> float:
-    X, X_judge, y, y_judge = inner
-    return float(loss(model.fit(X, y), X_judge, y_judge))
+    X, X_validation, y, y_validation = inner
+    return float(loss(model.fit(X, y), X_validation, y_validation))
 
 
 def regression_bars(bars: Bars) -> None:

@@ -8,7 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.explain.bike import _study as load_study
-from lifenet import BaseLearnerSelection, ElasticNet, FeatureSchema, LIFERegressor, NeuronProjection
+from lifenet import (
+    BaseLearnerSelection,
+    ElasticNetOutput,
+    FeatureSchema,
+    LIFERegressor,
+    NeuronProjection,
+)
 from lifenet.explain import (
     accumulated_effects,
     interaction_strength,
@@ -80,5 +86,5 @@ def _network(figure: str, X: Any, y: Any, store: Store) -> ReluNetwork:
 
 
 def _fit_small(X: Any, y: Any) -> LIFERegressor:
-    readout = BaseLearnerSelection(keep=0.5, then=ElasticNet(l1_ratio=0.9))
+    readout = BaseLearnerSelection(keep=0.5, then=ElasticNetOutput(l1_ratio=0.9))
     return LIFERegressor(NeuronProjection(levels=(4,)), readout=readout, random_state=0).fit(X, y)

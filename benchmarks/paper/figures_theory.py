@@ -1,8 +1,8 @@
 """Figures of section 2.3 and of base learner selection: `stack_life`, `loss_dec`, `base`.
 
 A setting is one fit of LIFE. Its members are stacked too, with weights on the simplex fitted to the
-training rows; the loss of that mixture is decomposed on the test rows, and stands beside LIFE's
-own. Cutoffs of step 1 are settings like others, so that both figures share their fits.
+training rows; the loss of that weighted mean is decomposed on the test rows, and stands beside
+LIFE's own. Cutoffs of step 1 are settings like others, so that both figures share their fits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lifenet import (
     LIFEClassifier,
     LIFERegressor,
     NeuronProjection,
-    Ridge,
+    RidgeOutput,
 )
 from lifenet.plots import DecompositionDisplay, SelectionDisplay, StackingLineDisplay
 from lifenet.plots._style import INK, VERMILION, tidy
@@ -199,7 +199,7 @@ def measure(
                 "n_members": len(model.members_), "n_used": int(np.count_nonzero(weights)),
             }
         )  # fmt: skip
-    # The last space is the one in which a mixture of members is one of LIFE's read-outs.
+    # The last space is the one in which a weighted mean of members is one of LIFE's output layers.
     losses = [
         {
             "data": data.name, "setting": setting.name, "part": part, "stacking": mixed.loss,
@@ -256,7 +256,7 @@ def draw_selection(store: Store) -> Figure:
 
 
 def _complete_selection(data: Data, store: Store) -> None:
-    """One fit of all members, of which ever fewer are read out."""
+    """One fit of all members, of which ever fewer are in the output layer."""
     kept = store.read("base.csv")
     if not kept.empty and data.name in set(kept["data"]):
         return
@@ -267,7 +267,7 @@ def _complete_selection(data: Data, store: Store) -> None:
     model = _fit(data, sample, setting)
     rows = []
     for keep in (*((0.4, 0.7) if store.small else KEEP), 1.0):
-        readout = "linear" if keep == 1 else BaseLearnerSelection(keep, Ridge(penalty=0.0))
+        readout = "linear" if keep == 1 else BaseLearnerSelection(keep, RidgeOutput(penalty=0.0))
         model.set_params(readout=readout).refit_readout(sample.X, sample.y)
         rows.append(
             {

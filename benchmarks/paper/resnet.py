@@ -24,7 +24,7 @@ from torch import nn
 from xgboost import XGBClassifier
 
 from benchmarks.paper.models import readable
-from lifenet import Adam, AdamClassifier, LIFEClassifier, NeuronProjection, Ridge
+from lifenet import Adam, AdamClassifier, LIFEClassifier, NeuronProjection, RidgeOutput
 from lifenet.datasets import load
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Plan:
     checks: int = 4
     patience: int = 4
     life: tuple[Mapping[str, Any], ...] = tuple(
-        {"sampler": sampler, "readout": Ridge(penalty)}
+        {"sampler": sampler, "readout": RidgeOutput(penalty)}
         for sampler in (
             NeuronProjection(levels=(20,), max_networks=100),
             NeuronProjection(levels=(10, 10), max_networks=60),
@@ -104,7 +104,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Parts:
-    """What one replication works on, and the hash of the images' places among all."""
+    """What one replication works on, and the hash of the images' numbers among all."""
 
     train: Part
     validation: Part
@@ -124,7 +124,7 @@ class Fit:
 
 
 def replicate(seed: int, *, small: bool = False, threads: int = 1) -> list[dict[str, Any]]:
-    """Draw, train and judge all four models: a row each, with the figures of the test part.
+    """Draw, train and evaluate all four models: a row each, with the figures of the test part.
 
     `seconds` are those of the fit with the chosen settings; a head's are without the network's.
     """
@@ -144,15 +144,15 @@ def draw_parts(X: Arrays, y: Arrays, sizes: tuple[int, int, int], seed: int) -> 
     """Draw disjoint parts of all images, (n, 784), by the seed, and rotate the training part."""
     if sum(sizes) > len(y):
         raise ValueError(f"{sum(sizes)} images are to be drawn, and there are {len(y)}.")
-    places = np.random.default_rng(seed).permutation(len(y))[: sum(sizes)]
+    index = np.random.default_rng(seed).permutation(len(y))[: sum(sizes)]
     train, validation, test = (
         Part(
             np.asarray(X[one], dtype=np.float32).reshape(-1, _SIDE, _SIDE) / 255,
             np.asarray(y[one] == _DIGIT, dtype=np.int64),
         )
-        for one in np.split(places, np.cumsum(sizes)[:-1])
+        for one in np.split(index, np.cumsum(sizes)[:-1])
     )
-    split = hashlib.sha256(places.astype("<i8").tobytes()).hexdigest()[:16]
+    split = hashlib.sha256(index.astype("<i8").tobytes()).hexdigest()[:16]
     return Parts(Part(rotate(train.X), train.y), validation, test, split)
 
 

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from benchmarks.paper.runner import Job
 
 # Shares of the tuning's budget that a trial and a fit may take, of models that have a limit to set.
-# They are judged as they stand then; what takes a fifth for other reasons is thrown away.
+# They are evaluated as they stand then; what takes a fifth for other reasons is thrown away.
 LONGEST_TRIAL, LONGEST_FIT = 0.19, 2.0
+# Parameters of LLA that had other names when the records were written.
+_RENAMED = {"start": "init", "n_restarts": "n_init"}
 _SCORING = {REGRESSION: "neg_root_mean_squared_error", "classification": "neg_log_loss"}
 
 
@@ -88,7 +90,7 @@ def tune(job: Job, made: Model, effort: Effort, journal: Path) -> list[Record]:
 
 
 def fit(job: Job, made: Model | None, effort: Effort, tuning: Record | None) -> list[Record]:
-    """Fit one cell with the parameters that its tuning found, and judge it on the test part.
+    """Fit one cell with the parameters that its tuning found, and evaluate it on the test part.
 
     Without a model to make, the cell is the truth of a simulation.
     """
@@ -109,7 +111,7 @@ def fit(job: Job, made: Model | None, effort: Effort, tuning: Record | None) -> 
         seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu_before
         neurons = getattr(getattr(model, "network_", None), "n_neurons", None)
         output = _output(model, sample.X_test, task)
-    error, second = judge(sample, output, task)
+    error, second = evaluate(sample, output, task)
     record = {
         **job.about,
         "seed": job.seed,
@@ -147,10 +149,11 @@ def chosen(made: Model, task: str, tuning: Record) -> dict[str, Any]:
     """The parameters of a tuning, from the values that its space was answered."""
     if tuning["trial"] is None or made.space is None:
         return {}
-    return made.space(task).suggest(FixedTrial(tuning["trial"]), *tuning["shape"])
+    values = {_RENAMED.get(name, name): value for name, value in tuning["trial"].items()}
+    return made.space(task).suggest(FixedTrial(values), *tuning["shape"])
 
 
-def judge(sample: Sample, output: Any, task: str) -> tuple[float, float]:
+def evaluate(sample: Sample, output: Any, task: str) -> tuple[float, float]:
     """RMSE and R², or log-loss and AUC."""
     y = sample.y_test
     if task == REGRESSION:
@@ -166,7 +169,7 @@ def judge(sample: Sample, output: Any, task: str) -> tuple[float, float]:
 def null_error(sample: Sample, task: str) -> float:
     """Error on the test part of the model without predictors: the training part's mean."""
     share = np.full(len(sample.y_test), np.mean(sample.y))
-    return judge(sample, share, task)[0]
+    return evaluate(sample, share, task)[0]
 
 
 def _output(model: Any, X: Any, task: str) -> Any:

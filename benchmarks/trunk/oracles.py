@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.base import clone
 
 from lifenet import LLAClassifier, LLARegressor
+from lifenet._threads import one_blas_thread
 from lifenet.losses import Logistic, SquaredError
-from lifenet.members import seeds_of, train_member
+from lifenet.solvers.base import solve, start_seeds
 from lifenet.solvers.lla import LLA, gauss_newton_step, linearise
-from lifenet.solvers.printed import PrintedLLA, PrintedState
+from lifenet.solvers.lla_printed import PrintedLLA, PrintedState
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
@@ -98,7 +99,9 @@ def planted(bars: Bars) -> None:
     for seed in range(10):
         X, y = planted_network(seed)
         solver = LLA(3, ridge=0.0, max_iter=200, tol=0.0)
-        outcome = train_member(solver, plain_problem(X, y), seeds_of(seed, 0, 10))
+        seeds = start_seeds(np.random.SeedSequence(seed, spawn_key=(0,)), 10)
+        with one_blas_thread():
+            outcome = solve(solver, plain_problem(X, y), seeds)
         error = np.sqrt(np.mean((outcome.network.score(X)[:, 0] - y) ** 2)) / np.std(y)
         recovered += error < 1e-6
         starts.append(len(outcome.objectives))

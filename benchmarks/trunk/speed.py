@@ -17,12 +17,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 from threadpoolctl import threadpool_limits
 
-from lifenet.blocks import ArrayRows
+from lifenet._threads import one_blas_thread
+from lifenet.data.problem import Problem
+from lifenet.data.rows import ArrayRows
 from lifenet.datasets import load
 from lifenet.kernels.gram import block_rows_for_gram
 from lifenet.losses import SquaredError
-from lifenet.members import seeds_of, train_member
-from lifenet.solvers.base import Problem
+from lifenet.solvers.base import Outcome, solve
 from lifenet.solvers.lla import LLA
 
 if TYPE_CHECKING:
@@ -59,12 +60,18 @@ def iteration_against_syrk(bars: Bars, n: int, p: int, k: int) -> None:
     problem = Problem(ArrayRows.of(X, y).standardised(), SquaredError())
     iteration, syrk = [], []
     for repeat in range(5):
-        outcome = train_member(LLA(k), problem, seeds_of(repeat, 0, 1))
+        outcome = _train(LLA(k), problem, repeat)
         first, last = outcome.history[0], outcome.history[-1]
         iteration.append((last.seconds - first.seconds) / last.iteration)
         syrk.append(_syrk_seconds(X, outcome.network))
     ratio = float(np.median(iteration) / np.median(syrk))
     bars.at_most(f"one LLA iteration over syrk, n={n} p={p} K={k}", ratio, 2.0, ".2f")
+
+
+def _train(solver: LLA, problem: Problem, seed: int) -> Outcome:
+    """One start, with one BLAS thread."""
+    with one_blas_thread():
+        return solve(solver, problem, [np.random.SeedSequence(seed, spawn_key=(0, 0))])
 
 
 def _syrk_seconds(X: np.ndarray, network: object) -> float:
@@ -99,7 +106,7 @@ def race_against_mlp(bars: Bars, name: str) -> list[list[object]]:
     curves: list[list[object]] = []
     for seed in range(10):
         solver = LLA(N_NEURONS, ridge=0.0, max_iter=150, tol=0.0)
-        history = train_member(solver, problem, seeds_of(seed, 0, 1)).history
+        history = _train(solver, problem, seed).history
         curves += [[name, "LLA", seed, f"{r.seconds:.4f}", f"{r.loss:.6f}"] for r in history]
         for peer, (settings, _) in PEERS.items():
             seconds, loss = _fit_mlp(X, y, settings, seed)

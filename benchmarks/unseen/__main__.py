@@ -1,7 +1,7 @@
 """`scripts/bench unseen [peers] [linear] [prices] [--kept]`.
 
-The default on tables that none of its rules were made on. All parts, or some; runs are kept and not
-repeated; with `--kept` no missing one is begun.
+The default on tables that none of its settings were chosen on. All parts, or some; runs are kept
+and not repeated; with `--kept` no missing one is begun.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def peers(bars: Bars) -> None:
 
 
 def linear(bars: Bars) -> None:
-    """What a linear model beside the folds' networks does where nearly all is linear."""
+    """What the linear model in the stack does where nearly all is linear."""
     jobs = [(data, seed) for data in LINEAR for seed in SEEDS_OF_LINEAR]
     for model in (LIFE, UNGUARDED, "linear"):
         FITS.run_missing(model, jobs, partial(fit, model))
@@ -73,7 +73,7 @@ def linear(bars: Bars) -> None:
 
 
 def prices(bars: Bars) -> None:
-    """What `simplify` foretells from the training part, and what the test part says."""
+    """Error increases of fewer neurons: estimated on the training part, and on the test part."""
     PRICES.run_missing("prices", [(data, seed) for data in PRICED for seed in SEEDS], price)
     PRICES.note_missing(bars)
     known = PRICES.read("prices")

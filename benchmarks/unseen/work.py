@@ -1,4 +1,4 @@
-"""Fits: a model on one split of a table, and what fewer neurons cost beside what was foretold."""
+"""Fits: a model on one split of a table; error increases of fewer neurons and their estimates."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from benchmarks.paper.experiments import REGRESSION
 from benchmarks.peers.models import LIFE, MODELS
 from benchmarks.runs import Runs
 from benchmarks.unseen.sets import SETS, draw
-from lifenet import Blend, LIFEClassifier, LIFERegressor
+from lifenet import LIFEClassifier, LIFERegressor, preset
 
 PEERS = ("XGBoost", "LightGBM", "CatBoost", "MLP", "linear")
-#: The default, but without a linear model beside the folds' networks.
+#: The default without a linear model in its stack. This and the columns below name runs that are
+#: kept in files.
 UNGUARDED = "LIFE without lines"
 N_NEURONS = 64
 
@@ -24,7 +25,7 @@ PRICES = Runs("unseen-prices.csv", ("foretold", "noise", "found"))
 
 
 def fit(model: str, data: str, seed: int) -> list[dict[str, Any]]:
-    """Test error, that of a constant, seconds of computing, and the linear model's share."""
+    """Test error, that of a constant, seconds of computing, and the linear model's weight."""
     X, X_test, y, y_test = draw(data, seed)
     task = SETS[data].task
     made = _unguarded(task, seed) if model == UNGUARDED else MODELS[model].build(task, seed)
@@ -39,13 +40,13 @@ def fit(model: str, data: str, seed: int) -> list[dict[str, Any]]:
             "error": _plain(_error(made, X_test, y_test, task)),
             "null": _plain(_null(y, y_test, task)),
             "cpu": _plain(cpu),
-            "line": getattr(made, "linear_share_", 0.0),
+            "line": _linear_weight(made),
         }
     ]
 
 
 def price(data: str, seed: int) -> list[dict[str, Any]]:
-    """What `simplify` says of 64 neurons from the training part, and what the test part says."""
+    """Error increase of 64 neurons: as `simplify` estimates it on the training part, and tested."""
     X, X_test, y, y_test = draw(data, seed)
     task = SETS[data].task
     full = MODELS[LIFE].build(task, seed).fit(X, y)
@@ -57,16 +58,22 @@ def price(data: str, seed: int) -> list[dict[str, Any]]:
             "part": "prices",
             "data": data,
             "seed": seed,
-            "foretold": _plain(frontier.price(N_NEURONS)),
-            "noise": _plain(frontier.noise(N_NEURONS)),
+            "foretold": _plain(frontier.increase(N_NEURONS)),
+            "noise": _plain(frontier.standard_error(N_NEURONS)),
             "found": _plain(errors[1] / errors[0] - 1),
         }
     ]
 
 
+def _linear_weight(model: Any) -> float:
+    """Stacking weight of the linear model; zero for models without one."""
+    stacked = getattr(model, "stacked_", ())
+    return sum((one.weight for one in stacked if one.companion == "linear model"), 0.0)
+
+
 def _unguarded(task: str, seed: int) -> Any:
     kind = LIFERegressor if task == REGRESSION else LIFEClassifier
-    return kind(preset=Blend(linear_gain=None), random_state=seed)
+    return kind(preset=preset("fast").set_params(stack=()), random_state=seed)
 
 
 def _error(model: Any, X: Any, y: Any, task: str) -> float:

@@ -10,9 +10,10 @@
 
 from importlib.metadata import version
 
-from lifenet.blend import Blend
-from lifenet.coding import CodedNetwork, ColumnCoding
-from lifenet.encoding import QuantileCoding
+from lifenet.compress.distil import Distil
+from lifenet.compress.frontier import Frontier
+from lifenet.data.codes import QuantileCoding
+from lifenet.data.folds import CrossFit, Holdout
 from lifenet.estimators import (
     AdamClassifier,
     AdamRegressor,
@@ -23,54 +24,63 @@ from lifenet.estimators import (
     SubsetStackingClassifier,
     SubsetStackingRegressor,
 )
-from lifenet.frontier import Frontier
-from lifenet.network import PiecewiseLinear, ReluNetwork
-from lifenet.readouts.averaging import Averaging
-from lifenet.readouts.elastic_net import ElasticNet
-from lifenet.readouts.mixing import Mixing
-from lifenet.readouts.ridge import Ridge
-from lifenet.readouts.selection import BaseLearnerSelection
-from lifenet.rules.boosting import Boosting
-from lifenet.sampling import Bootstrap, NeuronProjection, RandomProjection
+from lifenet.finetune.lbfgs import LBFGS
+from lifenet.finetune.minibatch import MiniBatch
+from lifenet.network import CodedNetwork, ColumnCoding, PiecewiseLinear, ReluNetwork
+from lifenet.neurons.hierarchy import Hierarchy
+from lifenet.neurons.leaves import Leaves
+from lifenet.neurons.sampling import Bootstrap, NeuronProjection, RandomProjection
+from lifenet.output.averaging import Averaging
+from lifenet.output.elastic_net import ElasticNetOutput
+from lifenet.output.mixing import Mixing
+from lifenet.output.ridge import RidgeOutput
+from lifenet.output.selection import BaseLearnerSelection
+from lifenet.recipe.presets import preset
+from lifenet.recipe.recipe import Recipe
 from lifenet.schema import FeatureSchema
-from lifenet.simplify import Simplify
 from lifenet.solvers.adam import Adam
-from lifenet.solvers.descent import Descent
 from lifenet.solvers.lla import LLA
-from lifenet.solvers.polish import Polish
+from lifenet.stacking.boosted_trees import BoostedTrees
+from lifenet.stacking.linear_model import LinearModel
 
 __all__ = [
+    "LBFGS",
     "LLA",
     "Adam",
     "AdamClassifier",
     "AdamRegressor",
     "Averaging",
     "BaseLearnerSelection",
-    "Blend",
-    "Boosting",
+    "BoostedTrees",
     "Bootstrap",
     "CodedNetwork",
     "ColumnCoding",
-    "Descent",
-    "ElasticNet",
+    "CrossFit",
+    "Distil",
+    "ElasticNetOutput",
     "FeatureSchema",
     "Frontier",
+    "Hierarchy",
+    "Holdout",
     "LIFEClassifier",
     "LIFERegressor",
     "LLAClassifier",
     "LLARegressor",
+    "Leaves",
+    "LinearModel",
+    "MiniBatch",
     "Mixing",
     "NeuronProjection",
     "PiecewiseLinear",
-    "Polish",
     "QuantileCoding",
     "RandomProjection",
+    "Recipe",
     "ReluNetwork",
-    "Ridge",
-    "Simplify",
+    "RidgeOutput",
     "SubsetStackingClassifier",
     "SubsetStackingRegressor",
     "__version__",
+    "preset",
 ]
 
 __version__ = version("lifenet")

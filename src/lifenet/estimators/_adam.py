@@ -147,7 +147,7 @@ class AdamClassifier(NetworkClassifier, _AdamEstimator):
     """A single-hidden-layer ReLU network trained by Adam to class labels.
 
     Two classes: log-odds. More: each class is fitted against the rest, and all neurons are pooled
-    under a multinomial read-out.
+    under a multinomial output layer.
 
     Parameters
     ----------

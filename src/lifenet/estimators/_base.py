@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,87 +12,27 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lifenet.blocks import ArrayRows
-from lifenet.losses import Logistic, Multinomial, SquaredError
-from lifenet.network import ReluNetwork
-from lifenet.schema import FeatureSchema, check_finite
-from lifenet.solvers.base import Problem
-from lifenet.validation import (
+from lifenet.data.inputs import (
+    Inputs,
     check_sample_weight,
     check_target,
     encode_classes,
     naming_text_columns,
 )
+from lifenet.data.problem import Problem
+from lifenet.data.rows import ArrayRows
+from lifenet.data.units import Units
+from lifenet.losses import Logistic, Multinomial, SquaredError
+from lifenet.network import ReluNetwork
+from lifenet.schema import FeatureSchema, check_finite
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from lifenet._typing import Floats
-    from lifenet.blocks import Scaling
-    from lifenet.coding import CodedNetwork
-    from lifenet.record import Subset
+    from lifenet.network import CodedNetwork
 
-__all__ = ["NetworkClassifier", "NetworkEstimator", "NetworkRegressor", "Prepared", "Units"]
-
-
-@dataclass(frozen=True)
-class Units:
-    """The way from standardised columns and target to the user's units, and back."""
-
-    scaling: Scaling
-    center: float = 0.0
-    spread: float = 1.0
-
-    def unscale(self, network: ReluNetwork, *, trained: bool = True) -> ReluNetwork:
-        """A network of standardised columns and target, in the user's units.
-
-        A column that was constant in training has taught nothing: its weights, which no step has
-        moved, become zero, so that another value in it changes no prediction. Neurons that were
-        not trained on these rows keep them.
-        """
-        idle = self.scaling.constant & trained
-        taught = ReluNetwork(
-            weights=np.where(idle, 0.0, network.weights),
-            bias=network.bias,
-            beta=network.beta,
-            intercept=network.intercept,
-        )
-        return taught.fold_scaling(
-            self.scaling.center, self.scaling.scale, self.center, self.spread
-        )
-
-    def rescale(self, network: ReluNetwork) -> ReluNetwork:
-        """A network of the user's units, on standardised columns and target."""
-        scale = self.scaling.scale
-        return network.fold_scaling(
-            -self.scaling.center / scale, 1.0 / scale, -self.center / self.spread, 1 / self.spread
-        )
-
-    def unscale_subset(self, subset: Subset) -> Subset:
-        """A subset of standardised columns, in the user's units."""
-        return subset.unscaled(self.scaling.center, self.scaling.scale)
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """Data that passed the border: a problem on standardised rows, and the way back.
-
-    Attributes
-    ----------
-    X : the user's columns, of all rows
-    rows : what is learnt from: these columns, or codes of them
-    """
-
-    X: Floats
-    problem: Problem
-    rows: ArrayRows
-    units: Units
-    classes: npt.NDArray[Any] | None = None
-
-    @property
-    def present(self) -> Floats:
-        """The user's columns, of the rows that have weight."""
-        return self.X if self.rows.index is None else self.X[self.rows.index]
+__all__ = ["NetworkClassifier", "NetworkEstimator", "NetworkRegressor", "constant_network"]
 
 
 class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -104,7 +43,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     network_: ReluNetwork | CodedNetwork
     schema_: FeatureSchema
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Prepared:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Inputs:
         """Check the data; `reset` where they are the first that the estimator sees."""
         raise NotImplementedError
 
@@ -112,14 +51,14 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _encode(self, X: Floats, weight: Floats | None, *, reset: bool) -> Floats:
-        """Columns to learn from: those of the user, unless an estimator has codes of them."""
+        """Columns to train on: those of the user, unless an estimator has codes of them."""
         return X
 
-    def _keep(self, network: ReluNetwork | CodedNetwork, prepared: Prepared) -> None:
+    def _keep(self, network: ReluNetwork | CodedNetwork, data: Inputs) -> None:
         """Keep a network of the user's units, and what is known of the columns."""
         self.network_ = network
         names = getattr(self, "feature_names_in_", None)
-        self.schema_ = FeatureSchema.of(prepared.present, names)
+        self.schema_ = FeatureSchema.of(data.present, names)
 
     def _check_fit_input(
         self, X: Any, y: Any, *, y_numeric: bool, reset: bool = True
@@ -158,7 +97,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
     """Squared error."""
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Prepared:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Inputs:
         """Standardised rows and target; a constant target has spread one."""
         X, y = self._check_fit_input(X, y, y_numeric=True, reset=reset)
         weight = _counting(check_sample_weight(sample_weight, len(X)))
@@ -168,7 +107,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
         rows = rows.with_target((rows.target - center) / spread).standardised()
         assert rows.scaling is not None
         units = Units(rows.scaling, center, spread)
-        return Prepared(X, Problem(rows, SquaredError()), rows, units)
+        return Inputs(X, Problem(rows, SquaredError()), rows, units)
 
     def predict(self, X: Any) -> Floats:
         """Predicted target of each row, (n_samples,)."""
@@ -183,7 +122,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc
     class_weight: Any
     classes_: npt.NDArray[Any]
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Prepared:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Inputs:
         """Standardised rows and class codes. Sets `classes_`, unless it is not to be reset."""
         X, y = self._check_fit_input(X, y, y_numeric=False, reset=reset)
         check_classification_targets(y)
@@ -195,7 +134,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc
         assert rows.scaling is not None
         loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
         self.classes_ = classes
-        return Prepared(X, Problem(rows, loss), rows, Units(rows.scaling), classes)
+        return Inputs(X, Problem(rows, loss), rows, Units(rows.scaling), classes)
 
     def decision_function(self, X: Any) -> Floats:
         """Raw scores: log-odds of the second class, (n_samples,), or (n_samples, n_classes)."""
@@ -208,7 +147,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc
         if score.shape[1] > 1:
             return Multinomial(score.shape[1]).mean(score)
         loss = Logistic()
-        return np.column_stack([loss.mean(-score[:, 0]), loss.mean(score[:, 0])])
+        return np.hstack([loss.mean(-score), loss.mean(score)])
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithm of the probability of each class, (n_samples, n_classes), without underflow."""
@@ -250,9 +189,3 @@ def constant_network(value: float, n_features: int) -> ReluNetwork:
     return ReluNetwork(
         weights=np.zeros((0, n_features)), bias=np.zeros(0), beta=np.zeros((0, 1)), intercept=value
     )
-
-
-def is_constant(prepared: Prepared) -> bool:
-    """Whether the target does not vary, so that there is nothing to learn."""
-    target = prepared.rows.target
-    return bool(target.min() == target.max())

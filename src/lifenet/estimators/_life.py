@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lifenet.estimators._base import NetworkClassifier, NetworkRegressor
-from lifenet.estimators._fitting import LIFEEstimator
+from lifenet.estimators._life_base import LIFEEstimator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from lifenet.blend import Blend
-    from lifenet.encoding import QuantileCoding
-    from lifenet.readouts.design import Readout
-    from lifenet.sampling import Sampler
-    from lifenet.solvers.base import Trainer
-    from lifenet.solvers.polish import Polish
+    from lifenet.recipe.recipe import Recipe
 
 __all__ = ["LIFEClassifier", "LIFERegressor"]
 
@@ -32,74 +27,74 @@ class LIFERegressor(NetworkRegressor, LIFEEstimator):
     Parameters
     ----------
     sampler : {"neurons", "random", "bootstrap"}, sampler or None, default=None
-        Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`. None is "neurons".
+        Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`. None leaves the preset's.
     solver : {"lla", "adam"}, solver or None, default=None
         Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each member. By name, 10.
-        None is "lla".
+        None leaves the preset's.
     readout : {"ridge", "linear", "elastic-net", "lasso", "selection", "mixing", "average"}, \
-read-out or None, default=None
-        Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
-        least squares without a penalty. None is "ridge".
-    preset : {"auto", "paper", "fast", "best", "small"} or Blend, default="auto"
-        "paper" is the paper's method, with the three steps above. The others are a `Blend`: the
-        narrow networks of LIFE and the rules of boosted trees in one layer on codes of the columns,
-        refined together and averaged over folds: more accurate, and as exact to read. "best" takes
-        several times as long as "fast", and may mix in whole boosted trees, which `mixture_` tells;
-        "small" has at most 64 neurons, which learn from a "fast" one. "auto" is "fast", and
-        "paper" where a step, `coding`, `polish` or `warm_start` is given. With fewer
-        than a hundred different rows, too few for folds, all are the paper's, and a warning says
-        so where a blend was asked for.
-    coding : {"both", "quantile", "piecewise"}, QuantileCoding or None, default=None
+output layer or None, default=None
+        Step 3: `RidgeOutput`, `ElasticNetOutput`, `BaseLearnerSelection`, `Mixing` or `Averaging`.
+        "linear" is least squares without a penalty. None leaves the preset's.
+    preset : {"auto", "paper", "fast", "best", "small"} or Recipe, default="auto"
+        "paper" is the paper's method. "fast" adds leaf neurons of boosted trees on codes of the
+        columns, fine-tunes all neurons and averages over folds: more accurate, and as exact to
+        read. "best" takes several times as long, and may have whole boosted trees beside the
+        network, which `stacked_` tells; "small" has at most 64 neurons, distilled from a "fast"
+        one. "auto" is "fast", and "paper" where a step, `coding`, `finetune` or `warm_start` is
+        given. Beside a named preset or a `Recipe`, such a parameter replaces that part of it. With
+        fewer than a hundred distinct rows, too few for folds, all are the paper's, and a warning
+        says so.
+    coding : {"both", "quantile", "piecewise", "full"}, QuantileCoding or None, default=None
         Whether columns are first bent by piecewise-linear codes with knots at their quantiles,
         which makes heavy tails and outliers harmless. `network_` is then a `CodedNetwork`, read in
-        the raw columns as exactly as any; members and hierarchy are of the codes.
-    polish : "lbfgs", Polish or None, default=None
-        Whether all neurons and the read-out are refined together in the end, which the paper does
-        not do: `Polish`, as long as held-out rows gain (without any, not at all).
+        the raw columns as exactly as any; members and hierarchy are of the codes. None leaves the
+        preset's.
+    finetune : "lbfgs", LBFGS, MiniBatch or None, default=None
+        Whether all neurons and the output layer are refined together in the end, which the paper
+        does not do, as long as validation rows gain (without any, not at all). None leaves the
+        preset's.
     validation : "auto", float, splitter or None, default="auto"
-        Rows that no member sees, on which the read-out's penalty is chosen; the read-out is then
-        fitted to all rows. A share of the rows, drawn by a hash of their values, or the last split
-        of a scikit-learn splitter (for groups or time): its training part is what members see.
-        "auto" is a share between 0.1 and 0.2, and none where distinct rows are few; without any,
-        generalised cross-validation chooses. A blend has folds instead: by "auto" its own, or all
-        splits of the splitter, each with a network that has not seen it; a share is a single fold
-        and None none, and so a single network, which is less accurate than the mean of several.
+        Rows that no member sees, on which penalties are chosen. With preset "paper" a share of the
+        rows, drawn by a hash of their values, or the last split of a scikit-learn splitter (for
+        groups or time): its training part is what members see, and the output layer is then fitted
+        to all rows. "auto" is a share between 0.1 and 0.2, and none where distinct rows are few;
+        without any, generalised cross-validation chooses. The other presets have folds instead: by
+        "auto" their own, or all splits of the splitter, each with a network that has not seen it; a
+        share is a single fold and None none, and so a single network, which is less accurate than
+        the mean of several.
     warm_start : bool, default=False
         Whether `fit` keeps the members of the fit before and adds new ones to them. `record_` goes
         on; `hierarchy_` is that of the newest.
     time_limit : float or None, default=None
         Seconds after which training ends with the networks that are done. Eight tenths are for the
-        networks; the read-out of what there is takes the time that it takes.
+        networks; the output layer of what there is takes the time that it takes.
     n_jobs : int or None, default=None
         Networks trained at the same time, as joblib counts; which backend is joblib's to choose.
         The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of everything random.
     verbose : int, default=0
-        1 prints a line a level; of a blend, a line a fold.
+        1 prints a line for each level, or for each fold.
 
     Attributes
     ----------
     network_ : ReluNetwork or CodedNetwork
-        The fitted network, in the units of the data. Neurons that the read-out does not use are
-        left out.
+        The fitted network, in the units of the data. Neurons that the output layer does not use
+        are left out.
+    recipe_ : Recipe
+        What was fitted: a value of its own.
     coding_ : ColumnCoding or None
         The codes of the columns.
     members_ : tuple of Member
-        The narrow networks, each with the subset that it was trained on.
-    hierarchy_ : Hierarchy
-        All levels: their networks, and what became of each neuron.
+        The base learners of every fold, each with the subset that it was trained on.
+    hierarchy_ : HierarchyRecord
+        All levels of every fold: their networks, and what became of each neuron.
     record_ : Record
-        A row for every network trained; `record_.to_frame()` is a table.
-    polished_ : Polished or None
-        How the polish went, or None without one.
-    blend_ : Blend or None
-        The blend that was fitted; None for the paper's method.
-    mixture_ : Mixture or None
-        The boosted trees that a blend was mixed with, and their share; None where none were asked
-        for.
-    linear_share_ : float
-        Share of a linear model in a blend, zero in most.
+        A row for every base learner trained; `record_.to_frame()` is a table.
+    folds_ : tuple of FoldRecord
+        The network of every fold: its rows, neurons, loss, and how fine-tuning went.
+    stacked_ : tuple of Stacked
+        The companions that were weighed beside the network, and their weights.
     schema_ : FeatureSchema
         Names and training ranges of the columns.
     n_iter_ : int
@@ -117,18 +112,15 @@ read-out or None, default=None
     True
     """
 
-    _ridge: ClassVar[float] = 1e-5
-    _widths: ClassVar[tuple[int, ...]] = (10,)
-
     def __init__(
         self,
-        sampler: Sampler | str | None = None,
-        solver: Trainer | str | None = None,
-        readout: Readout | str | None = None,
+        sampler: Any = None,
+        solver: Any = None,
+        readout: Any = None,
         *,
-        preset: Blend | str = "auto",
-        coding: QuantileCoding | str | None = None,
-        polish: Polish | str | None = None,
+        preset: Recipe | str = "auto",
+        coding: Any = None,
+        finetune: Any = None,
         validation: Any = "auto",
         warm_start: bool = False,
         time_limit: float | None = None,
@@ -141,7 +133,7 @@ read-out or None, default=None
         self.readout = readout
         self.preset = preset
         self.coding = coding
-        self.polish = polish
+        self.finetune = finetune
         self.validation = validation
         self.warm_start = warm_start
         self.time_limit = time_limit
@@ -154,28 +146,28 @@ class LIFEClassifier(NetworkClassifier, LIFEEstimator):
     """A wide single-hidden-layer ReLU network for classification, trained from many narrow ones.
 
     The members of two classes are networks of log-odds. With more classes a member is a subset and
-    a class, which it tells from the rest; all neurons are combined by a multinomial read-out.
+    a class, which it tells from the rest; all neurons are combined by a multinomial output layer.
 
     Parameters
     ----------
     sampler : {"neurons", "random", "bootstrap"}, sampler or None, default=None
-        Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`. None is "neurons".
+        Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`. None leaves the preset's.
     solver : {"lla", "adam"}, solver or None, default=None
         Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each member (with more than
-        two classes, for each class). By name 10, 20 or 40, whichever does best on the held-out
-        rows for a single network (10 without any). None is "lla".
+        two classes, for each class). By name 10, 20 or 40, whichever does best on the validation
+        rows for a single network (10 without any). None leaves the preset's.
     readout : {"ridge", "linear", "elastic-net", "lasso", "selection", "mixing", "average"}, \
-read-out or None, default=None
-        Step 3: `Ridge`, `ElasticNet`, `BaseLearnerSelection`, `Mixing` or `Averaging`. "linear" is
-        a logistic or multinomial fit without a penalty. None is "ridge".
-    preset : {"auto", "paper", "fast", "best", "small"} or Blend, default="auto"
-        The paper's method, or a blend; see `LIFERegressor`.
-    coding : {"both", "quantile", "piecewise"}, QuantileCoding or None, default=None
+output layer or None, default=None
+        Step 3: `RidgeOutput`, `ElasticNetOutput`, `BaseLearnerSelection`, `Mixing` or `Averaging`.
+        "linear" is a logistic or multinomial fit without a penalty. None leaves the preset's.
+    preset : {"auto", "paper", "fast", "best", "small"} or Recipe, default="auto"
+        The paper's method, or a more accurate recipe; see `LIFERegressor`.
+    coding : {"both", "quantile", "piecewise", "full"}, QuantileCoding or None, default=None
         Piecewise-linear codes of the columns; see `LIFERegressor`.
-    polish : "lbfgs", Polish or None, default=None
-        Joint refinement of all neurons and the read-out in the end; see `LIFERegressor`.
+    finetune : "lbfgs", LBFGS, MiniBatch or None, default=None
+        Refinement of all neurons and the output layer together; see `LIFERegressor`.
     validation : "auto", float, splitter or None, default="auto"
-        Rows that no member sees, on which the read-out's penalty is chosen; see `LIFERegressor`.
+        Rows that no member sees, on which penalties are chosen; see `LIFERegressor`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, on top of `sample_weight`. "balanced" gives all classes the same
         total weight.
@@ -188,7 +180,7 @@ read-out or None, default=None
     random_state : int, RandomState instance or None, default=None
         Seed of everything random.
     verbose : int, default=0
-        1 prints a line a level; of a blend, a line a fold.
+        1 prints a line for each level, or for each fold.
 
     Attributes
     ----------
@@ -196,8 +188,7 @@ read-out or None, default=None
         The labels; with two of them, scores are log-odds of the second.
     network_ : ReluNetwork or CodedNetwork
         The fitted network, in the units of the data; its score is on the logit scale.
-    members_, hierarchy_, record_, coding_, polished_, blend_, mixture_, linear_share_, schema_, \
-n_iter_
+    recipe_, members_, hierarchy_, record_, folds_, stacked_, coding_, schema_, n_iter_
         As in `LIFERegressor`.
     n_features_in_, feature_names_in_
         As in all of scikit-learn.
@@ -216,19 +207,16 @@ n_iter_
         **LIFEEstimator._parameter_constraints,
         "class_weight": NetworkClassifier._class_weight_constraint,
     }
-    _ridge: ClassVar[float] = 1e-4
-    # Members that are too narrow to tell the classes apart do not make up for it together.
-    _widths: ClassVar[tuple[int, ...]] = (10, 20, 40)
 
     def __init__(
         self,
-        sampler: Sampler | str | None = None,
-        solver: Trainer | str | None = None,
-        readout: Readout | str | None = None,
+        sampler: Any = None,
+        solver: Any = None,
+        readout: Any = None,
         *,
-        preset: Blend | str = "auto",
-        coding: QuantileCoding | str | None = None,
-        polish: Polish | str | None = None,
+        preset: Recipe | str = "auto",
+        coding: Any = None,
+        finetune: Any = None,
         validation: Any = "auto",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         warm_start: bool = False,
@@ -242,7 +230,7 @@ n_iter_
         self.readout = readout
         self.preset = preset
         self.coding = coding
-        self.polish = polish
+        self.finetune = finetune
         self.validation = validation
         self.class_weight = class_weight
         self.warm_start = warm_start

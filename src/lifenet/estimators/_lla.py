@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from lifenet.estimators._base import NetworkClassifier, NetworkRegressor
 from lifenet.estimators._single import SingleEstimator
 from lifenet.solvers.lla import LLA
-from lifenet.solvers.printed import PrintedLLA
+from lifenet.solvers.lla_printed import PrintedLLA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +27,8 @@ class _LLAEstimator(SingleEstimator):
         "n_neurons": [Interval(Integral, 1, None, closed="left")],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "algorithm": [StrOptions({"damped", "printed"})],
-        "start": [StrOptions({"random", "least-squares"})],
-        "n_restarts": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions({"random", "least-squares"})],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
@@ -39,8 +39,8 @@ class _LLAEstimator(SingleEstimator):
     n_neurons: int
     ridge: float
     algorithm: Literal["damped", "printed"]
-    start: Literal["random", "least-squares"]
-    n_restarts: int
+    init: Literal["random", "least-squares"]
+    n_init: int
     max_iter: int
     tol: float
     time_limit: float | None
@@ -54,14 +54,14 @@ class _LLAEstimator(SingleEstimator):
 
     def _solver(self) -> LLA | PrintedLLA:
         if self.algorithm == "printed":
-            return PrintedLLA(self.n_neurons, self.start, self.max_iter, self.tol, self.n_restarts)
-        return LLA(self.n_neurons, self.ridge, self.start, self.max_iter, self.tol, self.n_restarts)
+            return PrintedLLA(self.n_neurons, self.init, self.max_iter, self.tol, self.n_init)
+        return LLA(self.n_neurons, self.ridge, self.init, self.max_iter, self.tol, self.n_init)
 
 
 class LLARegressor(NetworkRegressor, _LLAEstimator):
     """A single-hidden-layer ReLU network trained by local linear approximation.
 
-    All weights, biases and read-out coefficients are solved for at once, by damped Gauss-Newton
+    All weights, biases and output layer coefficients are solved for at once, by damped Gauss-Newton
     steps that never raise the objective. Columns and target are standardised inside; `network_`
     speaks the units of the data.
 
@@ -75,10 +75,10 @@ class LLARegressor(NetworkRegressor, _LLAEstimator):
     algorithm : {"damped", "printed"}, default="damped"
         "printed" is the algorithm of the LIFE paper's appendix (full minimum-norm steps, no
         penalty), kept for comparison; it may diverge.
-    start : {"random", "least-squares"}, default="random"
+    init : {"random", "least-squares"}, default="random"
         Random hinges inside the data, or the least-squares direction with hinges at its quantiles.
-    n_restarts : int, default=1
-        Starts, of which the best is kept; more help where few neurons must find their places.
+    n_init : int, default=1
+        Starts, of which the best is kept; more help where few neurons must find their positions.
         "least-squares" has only one start.
     max_iter : int, default=100
         Most iterations of one start.
@@ -121,8 +121,8 @@ class LLARegressor(NetworkRegressor, _LLAEstimator):
         *,
         ridge: float = 1e-4,
         algorithm: Literal["damped", "printed"] = "damped",
-        start: Literal["random", "least-squares"] = "random",
-        n_restarts: int = 1,
+        init: Literal["random", "least-squares"] = "random",
+        n_init: int = 1,
         max_iter: int = 100,
         tol: float = 1e-4,
         time_limit: float | None = None,
@@ -132,8 +132,8 @@ class LLARegressor(NetworkRegressor, _LLAEstimator):
         self.n_neurons = n_neurons
         self.ridge = ridge
         self.algorithm = algorithm
-        self.start = start
-        self.n_restarts = n_restarts
+        self.init = init
+        self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.time_limit = time_limit
@@ -145,7 +145,7 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
     """A single-hidden-layer ReLU network trained by local linear approximation to class labels.
 
     Two classes: damped Fisher scoring of the log-odds. More: each class is fitted against the
-    rest with `n_neurons` neurons, and all neurons are pooled under a multinomial read-out.
+    rest with `n_neurons` neurons, and all neurons are pooled under a multinomial output layer.
 
     Parameters
     ----------
@@ -157,11 +157,11 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
     algorithm : {"damped", "printed"}, default="damped"
         "printed" is the algorithm of the LIFE paper's appendix, as iteratively reweighted least
         squares, kept for comparison; it may diverge.
-    start : {"random", "least-squares"}, default="random"
+    init : {"random", "least-squares"}, default="random"
         Random hinges inside the data, or the direction of one Fisher scoring step of a linear
         model with hinges at its quantiles.
-    n_restarts : int, default=1
-        Starts, of which the best is kept; more help where few neurons must find their places.
+    n_init : int, default=1
+        Starts, of which the best is kept; more help where few neurons must find their positions.
         "least-squares" has only one start.
     max_iter : int, default=100
         Most iterations of one start.
@@ -171,7 +171,7 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
         Weights of the classes, on top of `sample_weight`. "balanced" gives all classes the same
         total weight.
     time_limit : float or None, default=None
-        Seconds after which the best network so far is kept; the read-out that more than two
+        Seconds after which the best network so far is kept; the output layer that more than two
         classes share is fitted after that.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts.
@@ -215,8 +215,8 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
         *,
         ridge: float = 1e-3,
         algorithm: Literal["damped", "printed"] = "damped",
-        start: Literal["random", "least-squares"] = "random",
-        n_restarts: int = 1,
+        init: Literal["random", "least-squares"] = "random",
+        n_init: int = 1,
         max_iter: int = 100,
         tol: float = 1e-4,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
@@ -227,8 +227,8 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
         self.n_neurons = n_neurons
         self.ridge = ridge
         self.algorithm = algorithm
-        self.start = start
-        self.n_restarts = n_restarts
+        self.init = init
+        self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.class_weight = class_weight

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import _fit_context
 
+from lifenet._clock import Deadline
 from lifenet._threads import one_blas_thread
-from lifenet.estimators._base import NetworkEstimator, constant_network, is_constant
-from lifenet.recipe import Run, train_alone
-from lifenet.validation import unchanged_on_failure
+from lifenet.data.inputs import unchanged_on_failure
+from lifenet.data.run import Run
+from lifenet.estimators._base import NetworkEstimator, constant_network
+from lifenet.recipe.single import train_single
 
 if TYPE_CHECKING:
     from typing import Self
@@ -28,7 +30,7 @@ class SingleEstimator(NetworkEstimator):
     outcomes_: tuple[Outcome, ...]
     n_iter_: int
 
-    # Penalty of the read-out that more than two classes share.
+    # Penalty of the output layer that more than two classes share.
     _pooled_ridge: float = 1e-6
 
     def _solver(self) -> Trainer:
@@ -47,20 +49,20 @@ class SingleEstimator(NetworkEstimator):
             Non-negative; a weight of two is the same as a repeated row, zero as a missing one.
         """
         with unchanged_on_failure(self), one_blas_thread():
-            prepared = self._prepare(X, y, sample_weight)
+            data = self._prepare(X, y, sample_weight)
             outcomes: tuple[Outcome, ...] = ()
-            if is_constant(prepared):
-                network = constant_network(prepared.units.center, prepared.rows.n_features)
+            if data.is_constant:
+                network = constant_network(data.units.center, data.rows.n_features)
             else:
-                training = train_alone(
-                    prepared.problem,
+                training = train_single(
+                    data.problem,
                     self._solver(),
-                    Run(self._seed(), time_limit=self.time_limit),
+                    Run(self._seed(), deadline=Deadline.after(self.time_limit)),
                     self._pooled_ridge,
                     print_iteration if self.verbose else None,
                 )
-                network, outcomes = prepared.units.unscale(training.network), training.outcomes
-            self._keep(network, prepared)
+                network, outcomes = data.units.unscale(training.network), training.outcomes
+            self._keep(network, data)
             self.outcomes_ = outcomes
             self.n_iter_ = max((outcome.n_iterations for outcome in outcomes), default=0)
         return self

@@ -1,4 +1,4 @@
-"""LIFE's sampling and read-outs around members of any kind: trees, deeper networks, anything.
+"""LIFE's sampling and output layers around members of any kind: trees, deeper networks, anything.
 
 The framework of the paper's section 2.1 names such members but does not use them. There is no
 single layer to read then; for that, use `LIFERegressor` and `LIFEClassifier`.
@@ -6,7 +6,7 @@ single layer to read then; for that, use `LIFERegressor` and `LIFEClassifier`.
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import joblib
@@ -17,26 +17,30 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import has_fit_parameter
 
 from lifenet._threads import one_blas_thread
-from lifenet.blocks import ArrayRows
+from lifenet.data.folds import Fold
+from lifenet.data.inputs import unchanged_on_failure
+from lifenet.data.problem import Problem
+from lifenet.data.rows import ArrayRows
+from lifenet.data.run import Run
 from lifenet.estimators._base import NetworkClassifier, NetworkEstimator, NetworkRegressor
-from lifenet.estimators._holdout import hold_out
-from lifenet.estimators._parts import PART_CONSTRAINTS, resolve_parts
-from lifenet.readouts.design import Design, HeldOut
-from lifenet.recipe import Run, sample_subsets
+from lifenet.estimators._life_base import STEP_CONSTRAINTS
+from lifenet.neurons.features import GivenColumns
+from lifenet.neurons.hierarchy import sample_subsets
+from lifenet.neurons.layer import Layer
+from lifenet.output.newton import spreads
+from lifenet.recipe.auto import resolve
+from lifenet.recipe.compose import compose
 from lifenet.schema import FeatureSchema
-from lifenet.solvers.base import Problem
-from lifenet.solvers.features import Inputs
-from lifenet.solvers.readout import spreads
-from lifenet.validation import unchanged_on_failure
+from lifenet.solvers.lla import LLA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
     from lifenet._typing import Floats
-    from lifenet.estimators._base import Prepared, Units
-    from lifenet.readouts.design import Readout
-    from lifenet.record import Subset
+    from lifenet.data.inputs import Inputs
+    from lifenet.data.units import Units
+    from lifenet.neurons.subset import Subset
 
 __all__ = ["SubsetStackingClassifier", "SubsetStackingRegressor"]
 
@@ -49,8 +53,11 @@ class _SubsetStacking(NetworkEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "member": [HasMethods(["fit", "predict"])],
-        **PART_CONSTRAINTS,
+        **STEP_CONSTRAINTS,
     }
+
+    # Penalty of networks whose solver is given by name.
+    _ridge: ClassVar[float]
 
     members_: tuple[Any, ...]
     subsets_: tuple[Subset, ...]
@@ -80,7 +87,7 @@ class _SubsetStacking(NetworkEstimator):
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
-        """Sample subsets, train a member on each, and fit the read-out of their predictions.
+        """Sample subsets, train a member on each, and fit the output layer of their predictions.
 
         Parameters
         ----------
@@ -93,57 +100,63 @@ class _SubsetStacking(NetworkEstimator):
             Handed to the splitter in `validation`.
         """
         with unchanged_on_failure(self), one_blas_thread():
-            sampler, solver, readout = resolve_parts(
-                self.sampler, self.solver, self.readout, ridge=self._ridge
+            recipe = compose(
+                "paper", sampler=self.sampler, solver=self._named_solver(), readout=self.readout
             )
-            prepared = self._prepare(X, y, sample_weight)
-            seed, rows = self._seed(), prepared.rows
-            held_out = hold_out(prepared, self.validation, X, y, groups, seed)
-            learn = rows if held_out is None else held_out.learn.rows
-            run = Run(seed, self.n_jobs)
-            problem = Problem(learn, prepared.problem.loss)
-            subsets, _ = sample_subsets(problem, sampler, solver, run, time.monotonic())
-            self.subsets_ = tuple(prepared.units.unscale_subset(one) for one in subsets)
-            self._units = prepared.units
-            self.members_ = tuple(self._train_members(learn, subsets, prepared, seed))
+            data = replace(
+                self._prepare(X, y, sample_weight), validation=self.validation, given=(X, y, groups)
+            )
+            seed = self._seed()
+            run, fold = Run(seed, self.n_jobs), recipe.resampling.folds(data, seed)[0]
+            hierarchy = resolve(recipe, fold, run).neurons[0]
+            subsets, _ = sample_subsets(fold.train, hierarchy.sampler, hierarchy.solver, run)
+            scaling = data.units.scaling
+            self.subsets_ = tuple(one.unscaled(scaling.center, scaling.scale) for one in subsets)
+            self._units = data.units
+            self.members_ = tuple(self._train_members(fold.train.rows, subsets, data, seed))
             names = getattr(self, "feature_names_in_", None)
-            self.schema_ = FeatureSchema.of(prepared.present, names)
-            self._fit_readout(prepared, readout, held_out, seed)
+            self.schema_ = FeatureSchema.of(data.present, names)
+            self._fit_output(data, recipe.output, fold, seed)
             if self.verbose:
                 print(f"{len(self.members_)} members trained and combined")
         return self
 
+    def _named_solver(self) -> Any:
+        """The solver of the networks that make subsets."""
+        if self.solver not in (None, "lla"):
+            return self.solver
+        return LLA(10, ridge=self._ridge, max_iter=20, tol=5e-3)
+
     def _train_members(
-        self, rows: Any, subsets: Sequence[Subset], prepared: Prepared, seed: int
+        self, rows: Any, subsets: Sequence[Subset], data: Inputs, seed: int
     ) -> list[Any]:
         return list(
             joblib.Parallel(n_jobs=self.n_jobs)(
                 joblib.delayed(_train_model)(
-                    clone(self.member), rows, subset, prepared.units, self._labels(), seed + number
+                    clone(self.member), rows, subset, data.units, self._labels(), seed + number
                 )
                 for number, subset in enumerate(subsets)
             )
         )
 
-    def _fit_readout(
-        self, prepared: Prepared, readout: Readout, held_out: HeldOut | None, seed: int
-    ) -> None:
-        table, loss = self._predictions(prepared.rows.X), prepared.problem.loss
-        problem = _of_predictions(prepared.problem, table)
-        if held_out is not None:
-            held_out = HeldOut(
-                _of_predictions(held_out.learn, table), _of_predictions(held_out.judge, table)
-            )
-        features = Inputs(table.shape[1])
-        design = Design(
-            features=features,
-            scale=spreads(problem, features),
-            member=np.arange(table.shape[1]),
-            beta=np.ones(table.shape[1]),
-            intercept=np.zeros(table.shape[1]),
-            output=np.arange(table.shape[1]) % loss.n_outputs,
+    def _fit_output(self, data: Inputs, output: Any, fold: Fold, seed: int) -> None:
+        table, loss = self._predictions(data.rows.X), data.problem.loss
+        problem, validation = _of_predictions(data.problem, table), fold.validation
+        of_members = Fold(
+            _of_predictions(fold.train, table),
+            None if validation is None else _of_predictions(validation, table),
+            problem,
         )
-        coefficients = readout.fit(problem, design, held_out, np.random.default_rng(seed))
+        n = table.shape[1]
+        features = GivenColumns(n)
+        layer = replace(
+            Layer.of(features, spreads(problem, features)),
+            member=np.arange(n),
+            beta=np.ones(n),
+            intercept=np.zeros(n),
+            output=np.arange(n) % loss.n_outputs,
+        )
+        coefficients = output.fit(layer, of_members, np.random.default_rng(seed))
         self.coef_, self.intercept_ = coefficients[:-1], coefficients[-1]
 
     def _score(self, X: Any) -> Floats:
@@ -161,14 +174,14 @@ class _SubsetStacking(NetworkEstimator):
 
 
 class SubsetStackingRegressor(NetworkRegressor, _SubsetStacking):
-    """Any regressors as members, each trained on a subset of LIFE's, combined by its read-outs.
+    """Any regressors as members, each trained on a subset of LIFE's, under an output layer.
 
     Parameters
     ----------
     member : regressor
         What is trained on each subset, for example ``DecisionTreeRegressor(max_depth=6)``. The
-        read-out is fitted to predictions that the members largely make of their own rows: members
-        that learn rows by heart are trusted too much.
+        output layer is fitted to predictions that the members largely make of their own rows:
+        members that overfit their rows are trusted too much.
     sampler, solver, readout, validation, n_jobs, random_state, verbose
         As in `LIFERegressor`; the solver only trains the networks whose neurons make subsets.
 
@@ -178,7 +191,7 @@ class SubsetStackingRegressor(NetworkRegressor, _SubsetStacking):
     subsets_ : tuple of Subset
         The rows that each was trained on.
     coef_, intercept_ : ndarray
-        The read-out of the members' standardised predictions.
+        The output layer of the members' standardised predictions.
     schema_, n_features_in_, feature_names_in_
         As in `LIFERegressor`.
 
@@ -203,7 +216,7 @@ class SubsetStackingRegressor(NetworkRegressor, _SubsetStacking):
 
 
 class SubsetStackingClassifier(NetworkClassifier, _SubsetStacking):
-    """Any classifiers as members, each trained on a subset of LIFE's, combined by its read-outs.
+    """Any classifiers as members, each trained on a subset of LIFE's, under an output layer.
 
     Parameters
     ----------
@@ -217,7 +230,7 @@ class SubsetStackingClassifier(NetworkClassifier, _SubsetStacking):
     classes_ : ndarray
         The labels.
     members_, subsets_, coef_, intercept_, schema_, n_features_in_, feature_names_in_
-        As in `SubsetStackingRegressor`; the read-out is of the members' log-odds.
+        As in `SubsetStackingRegressor`; the output layer is of the members' log-odds.
 
     Examples
     --------
@@ -254,8 +267,8 @@ def _train_model(
     model: Any, rows: ArrayRows, subset: Subset, units: Units, labels: Any, seed: int
 ) -> Any:
     """What a worker does: fit a model to the rows of a subset, in the user's units."""
-    places, counts = subset.select(rows)
-    chosen = rows.take(places, counts)
+    index, counts = subset.select(rows)
+    chosen = rows.take(index, counts)
     assert chosen.index is not None
     y = units.center + units.spread * chosen.target
     if labels is not None:

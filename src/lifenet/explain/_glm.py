@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from lifenet.explain._separation import row_space, separated_rows
-from lifenet.losses import Logistic, Multinomial, SquaredError
+from lifenet.losses import Logistic, Loss, Multinomial, SquaredError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from lifenet._typing import Bools, Floats
     from lifenet.explain._sample import Sample
-    from lifenet.losses import Loss
 
 __all__ = [
     "Equation",
@@ -58,9 +57,7 @@ class Target:
     @property
     def measure(self) -> str:
         """Name of what `summary` gives."""
-        if isinstance(self.loss, SquaredError):
-            return "RMSE"
-        return "log-loss" if isinstance(self.loss, (Logistic, Multinomial)) else "mean loss"
+        return self.loss.measure
 
     def columns(self, output: int) -> list[int] | slice:
         """Which scores the loss reads: the one explained, or all where classes compete."""
@@ -68,12 +65,11 @@ class Target:
 
     def losses(self, values: Floats, score: Floats) -> Floats:
         """Loss of each row, (n,), from scores of shape (n, loss.n_outputs)."""
-        return self.loss.value(values, score[:, 0] if self.loss.n_outputs == 1 else score)
+        return self.loss.value(values, score)
 
     def summary(self, mean_loss: Floats) -> Floats:
         """Mean losses in usual terms: root mean squared error, else the mean itself."""
-        squared = isinstance(self.loss, SquaredError)
-        return np.asarray(np.sqrt(2.0 * mean_loss) if squared else mean_loss)
+        return self.loss.summary(mean_loss)
 
 
 def target_of(
@@ -96,7 +92,7 @@ def target_of(
     values = _check_response(y, n_given, sample)
     n_outputs = sample.network.n_outputs
     chosen = _usual_loss(values, n_outputs) if loss is None else _check_loss(loss, n_outputs)
-    _check_range(values, chosen, sample)
+    _refuse(~chosen.accepts(values), values, sample, chosen.accepted)
     return Target(values, chosen, given=True)
 
 
@@ -123,28 +119,17 @@ def _usual_loss(values: Floats, n_outputs: int) -> Loss:
 
 
 def _check_loss(loss: Loss, n_outputs: int) -> Loss:
-    if isinstance(loss, type) or not hasattr(loss, "value"):
+    if not isinstance(loss, Loss):
         raise TypeError(
             f"loss must be one of lifenet.losses, such as SquaredError() or Logistic(); it is "
             f"{loss!r}."
         )
-    several = isinstance(loss, Multinomial) and loss.n_outputs == n_outputs
-    if loss.n_outputs != 1 and not several:
+    if loss.n_outputs not in (1, n_outputs):
         raise ValueError(
             f"loss reads {loss.n_outputs} scores; the network has {n_outputs}. Give a loss of one "
             f"score, or Multinomial({n_outputs}) for classes."
         )
     return loss
-
-
-def _check_range(values: Floats, loss: Loss, sample: Sample) -> None:
-    if isinstance(loss, Logistic):
-        _refuse(
-            (values < 0) | (values > 1), values, sample, "between 0 and 1 for the logistic loss"
-        )
-    if isinstance(loss, Multinomial):
-        codes = np.isin(values, np.arange(loss.n_outputs))
-        _refuse(~codes, values, sample, f"a class number from 0 to {loss.n_outputs - 1}")
 
 
 def _refuse(bad: Bools, values: Floats, sample: Sample, rule: str) -> None:
@@ -180,11 +165,11 @@ def fit_equation(X: Floats, target: Floats, weight: Floats, loss: Loss) -> Equat
 
     A weight counts as that many rows. Columns that are constant in these rows get the coefficient
     zero; of the equations that fit equally well where columns depend on each other, the one of
-    smallest standardised slopes is taken. Under a logistic loss there may be directions along which
-    the loss falls for ever, because they separate some rows by their class and leave the others
-    where they are. Coefficients that these directions move have no best value, and no error: a
-    ridge of one on the standardised slopes and the intercept keeps them finite. The others are
-    those that the rows which are not separated give alone.
+    smallest standardised slopes is taken. Under a separable loss there may be directions along
+    which the loss falls for ever, because they separate some rows by their class and leave the
+    others where they are. Coefficients that these directions move have no best value, and no
+    error: a ridge of one on the standardised slopes and the intercept keeps them finite. The others
+    are those that the rows which are not separated give alone.
 
     Parameters
     ----------
@@ -195,8 +180,10 @@ def fit_equation(X: Floats, target: Floats, weight: Floats, loss: Loss) -> Equat
     design, back, constant = _standardise(X, weight)
     best = _optimum(design, target, weight, loss)
     slopes = best.point
-    far = separated_rows(design, target, weight, slopes) if isinstance(loss, Logistic) else None
-    if far is not None and far.any():
+    far = np.zeros(len(design), dtype=bool)
+    if loss.separable:
+        far = separated_rows(design, loss.side(target)[:, 0], weight, slopes)
+    if far.any():
         best = _optimum(design[~far], target[~far], weight[~far], loss)
         slopes = best.point + _bounded_part(design[far], target[far], weight[far], loss, best)
     freedom, dispersion = _dispersion(design @ slopes, target, weight, loss, best.steep.shape[1])
@@ -279,11 +266,11 @@ def _newton(
     """
 
     def objective(at: Floats) -> float:
-        value = weight @ loss.value(target, offset + design @ at)
+        value = weight @ loss.value(target, (offset + design @ at)[:, None])
         return float(value + 0.5 * ridge * at @ at)
 
     def eigen(score: Floats) -> tuple[Floats, Floats]:
-        bend = weight * loss.curvature(target, score)
+        bend = weight * loss.curvature(target, score[:, None])[:, 0]
         matrix = (design * bend[:, None]).T @ design + ridge * np.eye(design.shape[1])
         values, vectors = np.linalg.eigh(matrix)  # scipy 1.11 refuses an empty one
         return np.where(values > _NULL_BEND * values.max(initial=0.0), values, 0.0), vectors
@@ -292,7 +279,8 @@ def _newton(
     start = objective(point)
     bends, directions = eigen(offset + design @ point)
     for _ in range(_MAX_ITER):
-        slope = design.T @ (weight * loss.gradient(target, offset + design @ point))
+        score = offset + design @ point
+        slope = design.T @ (weight * loss.gradient(target, score[:, None])[:, 0])
         along = directions.T @ (slope + ridge * point)
         step = np.divide(-along, bends, out=np.zeros_like(along), where=bends > 0)
         point = point + _shorten(objective, point, directions @ step)
@@ -325,13 +313,21 @@ def _shorten(objective: Callable[[Floats], float], point: Floats, step: Floats) 
 def _dispersion(
     score: Floats, target: Floats, weight: Floats, loss: Loss, rank: int
 ) -> tuple[float, float]:
-    """Degrees of freedom and variance of the response about the equation; (inf, 1) if known."""
-    if not isinstance(loss, SquaredError):
+    """Degrees of freedom and dispersion; (inf, 1) where the dispersion is known.
+
+    Otherwise it is what the squared gradient has over the curvature, which a likelihood expects to
+    be equal: for squared error, the variance of the response about the equation.
+    """
+    if loss.dispersion_known:
         return np.inf, 1.0
     freedom = float(weight.sum()) - rank
     if freedom <= 1e-9 * rank:
         return freedom, np.nan
-    return freedom, float(weight @ np.square(target - score)) / freedom
+    gradient, curvature = (
+        of(target, score[:, None])[:, 0] for of in (loss.gradient, loss.curvature)
+    )
+    bend = float(weight @ curvature) / float(weight.sum())
+    return freedom, float(weight @ np.square(gradient)) / bend / freedom
 
 
 # ------------------------------------------------------------------ Wald's tests

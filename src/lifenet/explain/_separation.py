@@ -38,17 +38,17 @@ def row_space(design: Floats, weight: Floats) -> tuple[Floats, Floats]:
     return directions[:rank].T / singular[:rank], directions[rank:].T
 
 
-def separated_rows(design: Floats, target: Floats, weight: Floats, point: Floats) -> Bools:
-    """Rows that some direction moves to the side of their class while it moves none away from it.
+def separated_rows(design: Floats, side: Floats, weight: Floats, point: Floats) -> Bools:
+    """Rows that some direction moves to their side while it moves none away from it.
 
     Along it the likelihood rises for ever; the other rows, which it does not move, have a best
     equation. Newton's method has taken all such rows far, but not only such rows.
 
     Parameters
     ----------
+    side : (n,), the sign of the score along which a row's loss falls for ever, or zero
     point : (c,), where the method ended
     """
-    side = np.where(target == 1, 1.0, np.where(target == 0, -1.0, 0.0))
     far = side * (design @ point) > _FAR
     _, null = row_space(design[~far], weight[~far])
     moves = side[:, None] * (design @ null)

@@ -15,7 +15,7 @@ __all__ = ["eliminate_backward"]
 # Removals that are kept apart from the inverse until one product brings them in: a product of
 # matrices takes a fraction of the time of as many updates of rank one.
 _TOGETHER = 64
-# Variables whose prices differ by less than this share are alike: rounding must not choose.
+# Variables whose losses differ by less than this share are alike: rounding must not choose.
 _ALIKE = 1e-6
 
 
@@ -27,7 +27,7 @@ def eliminate_backward(
     In units of each variable's deviation, with P the inverse of (correlation + penalty I) of those
     left and ``c = P cross`` their ridge coefficients, the penalised squared error rises by exactly
     ``sum_o c_jo² / P_jj`` where variable j goes and all others are fitted anew. Of two that say
-    nearly the same, one goes at hardly any price and the other takes over its coefficient. Of
+    nearly the same, one goes at hardly any loss and the other takes over its coefficient. Of
     variables that are alike, the later goes first.
 
     Parameters
@@ -69,14 +69,14 @@ def _remove(
     diagonal = np.diag(inverse).copy()
     for number in range(n_gone):
         sizes = np.where(kept, np.square(coefficients).sum(axis=1), np.inf)
-        price = sizes / np.maximum(diagonal, least)
-        place = int(np.flatnonzero(price <= (1.0 + _ALIKE) * price.min())[-1])
-        column = inverse[place] - removed[:number, place] @ removed[:number]
-        column[place] = max(column[place], least)
-        column /= np.sqrt(column[place])
-        coefficients -= np.outer(column, coefficients[place] / column[place])
+        loss = sizes / np.maximum(diagonal, least)
+        index = int(np.flatnonzero(loss <= (1.0 + _ALIKE) * loss.min())[-1])
+        column = inverse[index] - removed[:number, index] @ removed[:number]
+        column[index] = max(column[index], least)
+        column /= np.sqrt(column[index])
+        coefficients -= np.outer(column, coefficients[index] / column[index])
         diagonal -= np.square(column)
-        diagonal[~kept], diagonal[place], kept[place] = 1.0, 1.0, False
+        diagonal[~kept], diagonal[index], kept[index] = 1.0, 1.0, False
         removed[number] = column
     removed = removed[:, kept]
     return kept, inverse[np.ix_(kept, kept)] - removed.T @ removed

@@ -57,7 +57,7 @@ def _inverse(correlation: Floats) -> Floats:
     return np.asarray(linalg.inv(correlation + _JITTER * np.eye(len(correlation))))
 
 
-def _without(inverse: Floats, place: int) -> Floats:
+def _without(inverse: Floats, index: int) -> Floats:
     """The inverse of a matrix that has lost a row and column, from the inverse of the whole."""
-    downdated = inverse - np.outer(inverse[:, place], inverse[place]) / inverse[place, place]
-    return np.delete(np.delete(downdated, place, axis=0), place, axis=1)
+    downdated = inverse - np.outer(inverse[:, index], inverse[index]) / inverse[index, index]
+    return np.delete(np.delete(downdated, index, axis=0), index, axis=1)

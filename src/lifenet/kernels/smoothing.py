@@ -63,17 +63,17 @@ class SplineBasis:
         edges = self._padded[_CUBIC:-_CUBIC]
         gaps, middles = np.diff(edges), (edges[1:] + edges[:-1]) / 2
         reach = gaps / np.sqrt(12.0)
-        places = np.concatenate([middles - reach, middles + reach])
+        indices = np.concatenate([middles - reach, middles + reach])
         identity = np.eye(len(self._padded) - _CUBIC - 1)
-        bends = BSpline(self._padded, identity, _CUBIC).derivative(2)(places)
+        bends = BSpline(self._padded, identity, _CUBIC).derivative(2)(indices)
         return np.asarray((bends * np.tile(gaps / 2, 2)[:, None]).T @ bends)
 
     def evaluate(self, x: Floats, coefficients: Floats) -> Floats:
         """Sums of the functions at any place, (n, q); straight lines beyond the outer knots."""
-        place = self._scale(x)
-        inside = np.clip(place, 0.0, 1.0)
+        index = self._scale(x)
+        inside = np.clip(index, 0.0, 1.0)
         curve = BSpline(self._padded, coefficients, _CUBIC)
-        beyond = (place - inside)[:, None]
+        beyond = (index - inside)[:, None]
         return np.asarray(curve(inside) + beyond * curve.derivative()(inside))
 
 
@@ -145,7 +145,7 @@ def choose_basis(
 
     The inner knots are evenly spaced among the distinct values, so they depend on neither the
     order nor the weight of the rows, and leave out the outer two at each end: with that the
-    functions are linearly independent on the values (the rule "not a knot").
+    functions are linearly independent on the values (the condition "not a knot").
 
     Parameters
     ----------
@@ -158,8 +158,8 @@ def choose_basis(
     if categorical or len(values) <= max(max_levels, 4):
         return LevelBasis(values)
     n_inner = min(max_knots, len(values) - 4)
-    place = np.linspace(1, len(values) - 2, n_inner + 2)[1:-1]
-    inner = values[np.unique(np.rint(place).astype(np.intp))]
+    index = np.linspace(1, len(values) - 2, n_inner + 2)[1:-1]
+    inner = values[np.unique(np.rint(index).astype(np.intp))]
     return SplineBasis(_apart(np.concatenate([values[:1], inner, values[-1:]])))
 
 

@@ -22,7 +22,7 @@ __all__ = [
     "common_shift",
     "minimise",
     "minimise_with_free",
-    "price",
+    "penalty_value",
     "violations",
 ]
 
@@ -61,14 +61,14 @@ def minimise(
         violation = violations(b, gradient, l1, l2)
         if violation.max() <= tolerance * l1:
             break
-        places = np.flatnonzero((b != 0.0) | (violation > 0.0))
-        swept = _sweep(hessian[np.ix_(places, places)], gradient[places], b[places], l1, l2)
-        change = swept - b[places]
+        indices = np.flatnonzero((b != 0.0) | (violation > 0.0))
+        swept = _sweep(hessian[np.ix_(indices, indices)], gradient[indices], b[indices], l1, l2)
+        change = swept - b[indices]
         if not change.any():  # to rounding, no coordinate can do better
             break
         b = b.copy()
-        b[places] = swept
-        gradient = gradient + hessian[:, places] @ change
+        b[indices] = swept
+        gradient = gradient + hessian[:, indices] @ change
     return b, gradient
 
 
@@ -88,14 +88,14 @@ def _settle(
 ) -> tuple[Floats, Floats]:
     """Newton steps on the non-zero coefficients, as long as they make some of them zero."""
     for _ in range(_NEWTON_IN_A_ROW):
-        places = np.flatnonzero(b)
-        if len(places) == 0:
+        indices = np.flatnonzero(b)
+        if len(indices) == 0:
             break
-        old = b[places]
-        new = _newton_in_orthant(hessian[np.ix_(places, places)], gradient[places], old, l1, l2)
-        gradient = gradient + hessian[:, places] @ (new - old)
+        old = b[indices]
+        new = _newton_in_orthant(hessian[np.ix_(indices, indices)], gradient[indices], old, l1, l2)
+        gradient = gradient + hessian[:, indices] @ (new - old)
         b = b.copy()
-        b[places] = new
+        b[indices] = new
         if np.all(new != 0.0):
             break
     return b, gradient
@@ -182,13 +182,13 @@ def minimise_with_free(
     return change, -inverse @ (free_gradient + cross.T @ change)
 
 
-def price(coefficients: Floats, l1: float, l2: float) -> float:
+def penalty_value(coefficients: Floats, l1: float, l2: float) -> float:
     """The penalty of some coefficients, of any shape."""
     return float(l1 * np.abs(coefficients).sum() + 0.5 * l2 * np.square(coefficients).sum())
 
 
 def common_shift(coefficients: Floats, l1: float, l2: float) -> Floats:
-    """What to take off all classes' coefficients of a feature to make their penalty least, (k,).
+    """What to subtract from all classes' coefficients of a feature for the least penalty, (k,).
 
     The softmax loss does not change where all classes' coefficients move alike, but steps of one
     class at a time would take for ever to find out.

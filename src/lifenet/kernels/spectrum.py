@@ -21,8 +21,8 @@ _LEAST, _MOST, _STEPS = 1e-9, 10.0, 101
 _UNEXPLAINED = 1e-10
 # Where a fit takes up nearly all of the rows, its score is no guide.
 _LEAST_LEFT = 0.05
-# The first two decades of penalties, up to 1e-7, are not chosen without rows apart: features are
-# networks' activations, whose own rounding these would blow up into the seventh digit.
+# The first two decades of penalties, up to 1e-7, are not chosen without validation rows: features
+# are networks' activations, whose own rounding these would blow up into the seventh digit.
 _WITH_ROWS_ONLY = 20
 
 

@@ -1,19 +1,26 @@
 """The trained network as a frozen value, and the interface through which it is read.
 
-`ReluNetwork` is what training produces and what everything else reads. `PiecewiseLinear` and
-`Restriction` are the protocols that explanations, plots and exports use, so that they work on
-any model that offers them.
+`ReluNetwork` is what training produces and what everything else reads; `CodedNetwork` is one on
+piecewise-linear codes of the columns (`ColumnCoding`), read in the raw columns through the same
+interface, exactly. `PiecewiseLinear` and `Restriction` are the protocols that explanations, plots
+and exports use, so that they work on any model that offers them.
 """
 
 from __future__ import annotations
 
-from lifenet.network._limits import steps_to_switch
-from lifenet.network._protocol import Coded, Limited, PiecewiseLinear, Restriction
-from lifenet.network._relu import ReluNetwork
-from lifenet.network._restriction import ReluRestriction
+from lifenet.network.coded import CodedNetwork
+from lifenet.network.coded_restriction import CodedRestriction
+from lifenet.network.coding import ColumnCoding
+from lifenet.network.limits import steps_to_switch
+from lifenet.network.protocol import Coded, Limited, PiecewiseLinear, Restriction
+from lifenet.network.relu import ReluNetwork
+from lifenet.network.restriction import ReluRestriction
 
 __all__ = [
     "Coded",
+    "CodedNetwork",
+    "CodedRestriction",
+    "ColumnCoding",
     "Limited",
     "PiecewiseLinear",
     "ReluNetwork",

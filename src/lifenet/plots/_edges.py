@@ -6,10 +6,11 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lifenet.record import Fate
+from lifenet.neurons.subset import Fate
 
 if TYPE_CHECKING:
-    from lifenet.record import Hierarchy, Level, Subset
+    from lifenet.neurons.subset import Subset
+    from lifenet.recipe.record import HierarchyRecord, Level
 
 __all__ = ["FATE_COLOURS", "FATE_WORDS", "Edge", "edges_of", "percent"]
 
@@ -47,7 +48,7 @@ class Edge:
     neuron: int | None
 
 
-def edges_of(hierarchy: Hierarchy) -> tuple[Edge, ...]:
+def edges_of(hierarchy: HierarchyRecord) -> tuple[Edge, ...]:
     """One edge for each network below the first level whose rows come from the level above."""
     return tuple(
         edge

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifenet.neurons.subset import Fate
 from lifenet.plots._edges import FATE_COLOURS, FATE_WORDS, edges_of, percent
 from lifenet.plots._style import INK, matplotlib
 from lifenet.plots._tree import GAP, READOUT, SENTENCE, widest
-from lifenet.record import Fate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats
     from lifenet.plots._edges import Edge
     from lifenet.plots._tree import Band, Layout
-    from lifenet.record import Hierarchy, Level
+    from lifenet.recipe.record import HierarchyRecord, Level
 
 __all__ = ["Drawing"]
 
@@ -40,7 +40,7 @@ class Drawing:
         self.letters = self.zoom**0.6
         self.sentences = bool(layout.sentences) and self.zoom > _SMALLEST_SENTENCE
 
-    def draw(self, hierarchy: Hierarchy) -> None:
+    def draw(self, hierarchy: HierarchyRecord) -> None:
         levels, layout = hierarchy.levels, self.layout
         for number, (level, band) in enumerate(zip(levels, layout.bands, strict=True), 1):
             self._band(number, level, band, last=number == len(levels))
@@ -158,7 +158,7 @@ class Drawing:
         for text, (left, right, top, _) in zip(texts, band.boxes, strict=True):
             self._text((left + right) / 2, top + 0.1, text, 6.5, style="italic")
 
-    def _edges(self, hierarchy: Hierarchy) -> None:
+    def _edges(self, hierarchy: HierarchyRecord) -> None:
         curves = []
         for edge in edges_of(hierarchy):
             above, band = self.layout.bands[edge.level - 2], self.layout.bands[edge.level - 1]

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lifenet._typing import Floats
-    from lifenet.record import Level, Subset
+    from lifenet.neurons.subset import Subset
+    from lifenet.recipe.record import Level
 
 __all__ = ["GAP", "READOUT", "SENTENCE", "Band", "Layout", "lay_out", "widest"]
 

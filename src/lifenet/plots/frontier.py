@@ -1,4 +1,4 @@
-"""What fewer neurons cost: the error against the number of neurons."""
+"""How the error increases with fewer neurons: the error against the number of neurons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from lifenet.frontier import Frontier
+    from lifenet.compress.frontier import Frontier
 
 __all__ = ["FrontierDisplay"]
 
@@ -28,8 +28,9 @@ class FrontierDisplay:
     """The error of networks of fewer and fewer neurons, and which of them are good enough.
 
     A dot for each size; the band is two standard errors of the difference to the full network,
-    whose error is the dashed line: where it lies in the band, the size is within noise. The fewest
-    neurons within each of some prices are marked.
+    whose error is the dashed line: where it lies in the band, the increase may be chance. The
+    fewest neurons within each of some increases are marked. The axis of errors has the name that
+    the loss reports its mean under, such as RMSE or log-loss.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class FrontierDisplay:
         self.result = result
 
     def to_frame(self) -> pd.DataFrame:
-        """The numbers behind it, one row a size: neurons, error, price, noise, loss."""
+        """The numbers behind it, one row a size: neurons, error, increase, standard error, loss."""
         return self.result.to_frame()
 
     def plot(
@@ -56,7 +57,7 @@ class FrontierDisplay:
         ax: Any = None,
         *,
         tolerances: Sequence[float] | float = (0.02, 0.05),
-        max_price: float = 0.3,
+        max_increase: float = 0.3,
         unit: str | None = None,
     ) -> Self:
         """Draw the frontier.
@@ -65,9 +66,9 @@ class FrontierDisplay:
         ----------
         ax : matplotlib Axes or None, default=None
         tolerances : float or sequence of float, default=(0.02, 0.05)
-            The fewest neurons within each of these prices are marked.
-        max_price : float, default=0.3
-            Sizes whose price is above it are cut off; the title says how many.
+            The fewest neurons within each of these relative increases are marked.
+        max_increase : float, default=0.3
+            Sizes whose relative increase is above it are cut off; the title says how many.
         unit : str or None, default=None
             Of the target, as it is called at the axis of errors.
 
@@ -75,27 +76,31 @@ class FrontierDisplay:
         -------
         self
         """
-        if not max_price > 0:
-            raise ValueError(f"max_price must be above 0; it is {max_price}.")
+        if not max_increase > 0:
+            raise ValueError(f"max_increase must be above 0; it is {max_increase}.")
         if self.result.sizes[0] == 0:
             raise ValueError("The full network has no neurons: there is nothing to draw.")
-        prices = np.atleast_1d(np.asarray(tolerances, dtype=float)).tolist()
-        within = {price: self.result.smallest(price) for price in prices}
+        given = np.atleast_1d(np.asarray(tolerances, dtype=float)).tolist()
+        within = {tolerance: self.result.smallest(tolerance) for tolerance in given}
         self.figure_, self.ax_ = make_axes(ax, (5.6, 3.6))
-        shown = self._draw(max_price)
+        shown = self._draw(max_increase)
         self._scale(shown)
         self._mark(sorted(set(shown) & {*within.values(), self.result.sizes[0]}, reverse=True))
-        self._explain([price for price, size in within.items() if size in shown[1:]])
+        self._explain([one for one, size in within.items() if size in shown[1:]])
         self._label(unit, len(self.result.sizes) - len(shown))
         return self
 
-    def _draw(self, max_price: float) -> list[int]:
+    def _draw(self, max_increase: float) -> list[int]:
         """The curve, its band and the full network's level; the sizes that are shown."""
         result = self.result
-        sizes = [size for size in result.sizes if size > 0 and result.price(size) <= max_price]
+        sizes = [
+            size for size in result.sizes if size > 0 and result.increase(size) <= max_increase
+        ]
         error = np.array([result.error(size) for size in sizes])
         full = result.sizes[0]
-        width = _ERRORS * result.error(full) * np.array([result.noise(size) for size in sizes])
+        width = (
+            _ERRORS * result.error(full) * np.array([result.standard_error(size) for size in sizes])
+        )
         self.ax_.fill_between(sizes, error - width, error + width, color=BLUE, alpha=0.15, lw=0)
         self.ax_.axhline(result.error(full), color=GREY, lw=0.8, ls="--")
         self.ax_.plot(sizes, error, "o-", color=BLUE, ms=4, lw=1.3)
@@ -103,7 +108,7 @@ class FrontierDisplay:
         return sizes
 
     def _scale(self, sizes: list[int]) -> None:
-        """Neurons on a logarithmic axis; errors and, at the right, prices."""
+        """Neurons on a logarithmic axis; errors and, at the right, their increases."""
         ticker, full = matplotlib("ticker"), self.result.error(self.result.sizes[0])
         self.ax_.set_xscale("log", base=2)
         self.ax_.set_xlim(sizes[-1] / 1.3, sizes[0] * 1.5)
@@ -113,7 +118,7 @@ class FrontierDisplay:
         low, high = self.ax_.get_ylim()
         self.ax_.set_ylim(low - _ROOM * (high - low), high + 1.5 * _ROOM * (high - low))
         if full > 0:
-            functions = (lambda error: error / full - 1.0, lambda price: (price + 1.0) * full)
+            functions = (lambda error: error / full - 1.0, lambda increase: (increase + 1.0) * full)
             right = self.ax_.secondary_yaxis("right", functions=functions)
             right.yaxis.set_major_formatter(ticker.FuncFormatter(_percent))
             right.set_ylabel("over the full network")
@@ -121,7 +126,7 @@ class FrontierDisplay:
             right.spines["right"].set(visible=True, color=GREY, linewidth=0.6)
 
     def _mark(self, sizes: list[int]) -> None:
-        """The sizes that are good enough, each with its number and price."""
+        """The sizes that are good enough, each with its number and increase."""
         result, full = self.result, self.result.sizes[0]
         for number, size in enumerate(sizes):
             error, label = result.error(size), _words(result, size)
@@ -143,9 +148,9 @@ class FrontierDisplay:
     def _explain(self, tolerances: list[float]) -> None:
         """What the marks mean."""
         if tolerances:
-            prices = " and ".join(f"{_percent(one).lstrip('+')}" for one in sorted(tolerances))
+            limits = " and ".join(f"{_percent(one).lstrip('+')}" for one in sorted(tolerances))
             mark = self.ax_.plot([], [], "o", color=VERMILION, ms=7)[0]
-            words = [f"fewest neurons within {prices}"]
+            words = [f"fewest neurons within {limits}"]
             self.ax_.legend([mark], words, loc="upper right", frameon=False, fontsize=8)
 
     def _label(self, unit: str | None, n_cut: int) -> None:
@@ -170,10 +175,10 @@ def _apart(sizes: list[int]) -> list[int]:
 def _words(result: Frontier, size: int) -> str:
     if size == result.sizes[0]:
         return f"full: {size:,} neurons"
-    return f"{size:,} neurons, {100 * result.price(size):+.1f} %"
+    return f"{size:,} neurons, {100 * result.increase(size):+.1f} %"
 
 
-def _percent(price: float, _: Any = None) -> str:
-    """A price at the axis, as in "+2 %"."""
-    percent = round(100 * price, 6)
+def _percent(increase: float, _: Any = None) -> str:
+    """An increase at the axis, as in "+2 %"."""
+    percent = round(100 * increase, 6)
     return "0 %" if percent == 0 else f"{percent:+.3g} %"

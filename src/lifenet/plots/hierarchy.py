@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from lifenet.record import Hierarchy
+    from lifenet.recipe.record import HierarchyRecord
 
 __all__ = ["Edge", "HierarchyDisplay", "edges_of"]
 
@@ -32,7 +32,7 @@ class HierarchyDisplay:
 
     Parameters
     ----------
-    hierarchy : Hierarchy
+    hierarchy : HierarchyRecord
         `hierarchy_` of a fitted model.
     names : sequence of str or None, default=None
         Names of the columns; None calls them x0, x1, ...
@@ -51,13 +51,13 @@ class HierarchyDisplay:
     >>> model = LIFERegressor(NeuronProjection(levels=(3, 3)), LLA(2), random_state=0)
     >>> display = HierarchyDisplay(model.fit(data.X, data.y).hierarchy_, model.schema_.names)
     >>> list(display.to_frame())
-    ['level', 'network', 'neuron', 'share', 'fate']
+    ['fold', 'level', 'network', 'neuron', 'share', 'fate']
     """
 
     ax_: Any
     figure_: Any
 
-    def __init__(self, hierarchy: Hierarchy, names: Sequence[str] | None = None) -> None:
+    def __init__(self, hierarchy: HierarchyRecord, names: Sequence[str] | None = None) -> None:
         self.hierarchy = hierarchy
         self.names = None if names is None else tuple(names)
 
@@ -67,7 +67,7 @@ class HierarchyDisplay:
         return cls(estimator.hierarchy_, names_of_members(estimator)).plot(ax, **options)
 
     def to_frame(self) -> pd.DataFrame:
-        """The numbers behind it, one row a neuron: level, network, neuron, share, fate."""
+        """The numbers behind it, one row a neuron: fold, level, network, share, fate."""
         return self.hierarchy.to_frame()
 
     def plot(

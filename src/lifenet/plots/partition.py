@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifenet.neurons.subset import Fate, Subset
 from lifenet.plots._display import names_of_members, rows_of_members
 from lifenet.plots._edges import FATE_WORDS, percent
 from lifenet.plots._style import COLOURS, INK, make_panels, matplotlib
-from lifenet.record import Fate, Subset
 from lifenet.schema import default_names
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from lifenet._typing import Bools, Floats
-    from lifenet.record import Hierarchy, Level, Split
+    from lifenet.neurons.subset import Split
+    from lifenet.recipe.record import HierarchyRecord, Level
 
 __all__ = ["PartitionDisplay", "region_polygon", "regions_of"]
 
@@ -30,7 +31,7 @@ _PANEL = (2.45, 2.25)
 
 
 def regions_of(
-    hierarchy: Hierarchy, level: int, cutoff: float | None = None
+    hierarchy: HierarchyRecord, level: int, cutoff: float | None = None
 ) -> tuple[tuple[Split, Subset], ...]:
     """Each neuron of a level with the subset that it made, or would have made.
 
@@ -113,7 +114,7 @@ class PartitionDisplay:
 
     Parameters
     ----------
-    hierarchy : Hierarchy
+    hierarchy : HierarchyRecord
         `hierarchy_` of a fitted model of two columns.
     X : array-like of shape (n_samples, 2)
         Rows to show, in the units of the training data.
@@ -137,7 +138,7 @@ class PartitionDisplay:
 
     def __init__(
         self,
-        hierarchy: Hierarchy,
+        hierarchy: HierarchyRecord,
         X: Any,
         level: int = 1,
         names: Sequence[str] | None = None,
@@ -255,7 +256,7 @@ class PartitionDisplay:
         return f"{name}\n{percent(split.share)}, {verdict}"
 
 
-def _check(hierarchy: Hierarchy, X: Floats, level: int) -> None:
+def _check(hierarchy: HierarchyRecord, X: Floats, level: int) -> None:
     widths = {one.n_features for each in hierarchy.levels for one in each.networks}
     n_features = next(iter(widths), 2)
     if n_features != 2:

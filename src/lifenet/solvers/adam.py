@@ -8,7 +8,6 @@ zero where the row is not in the member's subset.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,10 +17,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from lifenet._clock import NEVER, Deadline, now
 from lifenet._settings import Settings
-from lifenet.blocks import ArrayRows
+from lifenet.data.problem import Problem
+from lifenet.data.rows import ArrayRows
+from lifenet.kernels.adam import adam_step
 from lifenet.kernels.lstsq import solve_positive
-from lifenet.solvers.base import Iteration, Outcome, Problem, Status
+from lifenet.solvers.base import Iteration, Outcome, Status
 from lifenet.solvers.stack import Data, Dropout, Stack, mean_losses, stack_gradient
 from lifenet.solvers.starts import random_hinges
 
@@ -37,31 +39,30 @@ __all__ = ["Adam", "EpochMonitor"]
 #: Called once an epoch with a history row whose loss is the mean over the members in training.
 EpochMonitor = Callable[[Iteration], None]
 
-# Below this many rows: float64, full batches and no rows held out, so that integer weights are
+# Below this many rows: float64, full batches and no validation rows, so that integer weights are
 # repeated rows.
 _SMALL = 1000
 # Rows of a mini-batch: this many times the square root of all, so that steps and their precision
 # both grow with the rows.
 _BATCH_FACTOR, _MOST_BATCH_ROWS = 2.0, 1024
 # Epochs are as many as make this many steps, within these limits: few rows, seen more often, are
-# learnt by heart. Full batches are so few rows that this many steps are enough.
+# overfitted. Full batches are so few rows that this many steps are enough.
 _STEPS, _EPOCHS, _FULL_BATCH_EPOCHS = 3000, (10, 50), 100
 # The values of the losses are read in about this many batches of an epoch; gradients in all.
 _READINGS = 8
 # A start looks at this many of the member's rows at most: quantiles need no more.
 _START_ROWS = 1000
 _START_RIDGE = 1e-2
-# A member with fewer held-out rows than this is not stopped early: its held-out loss is noise.
+# A member with fewer validation rows than this is not stopped early: its validation loss is noise.
 _LEAST_HELD_OUT = 20
 # Members that have stopped are carried along until this share of the members in work has.
 _STOPPED_SHARE = 0.2
-_MOMENTUM, _SQUARES, _EPSILON = 0.9, 0.999, 1e-8
 # Seeds are drawn from for the order of the rows, and for the neurons left out.
 _ORDER, _DROPOUT = 0, 1
 
 
 @dataclass
-class _Descent:
+class _State:
     """Adam's state: parameters, their moments and the number of steps taken."""
 
     stack: Stack
@@ -70,26 +71,21 @@ class _Descent:
     steps: int = 0
 
     @classmethod
-    def of(cls, stack: Stack) -> _Descent:
+    def of(cls, stack: Stack) -> _State:
         return cls(stack, stack.zeros(), stack.zeros())
 
     def step(self, gradient: Stack, rate: float, decay: float) -> None:
-        """One step, in place: weights and betas decay, biases and intercepts do not."""
+        """One step, in index: weights and betas decay, biases and intercepts do not."""
         self.steps += 1
         if decay:
             self.stack.theta[..., :-1] *= 1.0 - rate * decay
             self.stack.beta[...] *= 1.0 - rate * decay
-        slope = gradient.vector
-        self.first.vector[...] += (1.0 - _MOMENTUM) * (slope - self.first.vector)
-        self.second.vector[...] += (1.0 - _SQUARES) * (np.square(slope) - self.second.vector)
-        unbiased = np.sqrt(1.0 - _SQUARES**self.steps)
-        length = float(rate * unbiased / (1.0 - _MOMENTUM**self.steps))
-        size = np.sqrt(self.second.vector) + float(_EPSILON * unbiased)
-        self.stack.vector[...] -= length * self.first.vector / size
+        first, second = self.first.vector, self.second.vector
+        adam_step(self.stack.vector, gradient.vector, first, second, self.steps, rate)
 
-    def take(self, members: Integers) -> _Descent:
+    def take(self, members: Integers) -> _State:
         first, second = self.first.take(members), self.second.take(members)
-        return _Descent(self.stack.take(members), first, second, self.steps)
+        return _State(self.stack.take(members), first, second, self.steps)
 
 
 @dataclass
@@ -99,8 +95,8 @@ class _Watch:
     Attributes
     ----------
     best : parameters of each member's best epoch
-    least : held-out loss of that epoch, infinite before the first
-    mark : held-out loss that an epoch must undercut by the tolerance to count as progress
+    least : validation loss of that epoch, infinite before the first
+    mark : validation loss that an epoch must undercut by the tolerance to count as progress
     waited : epochs since the last progress
     status : None while a member is in training
     """
@@ -121,16 +117,16 @@ class _Watch:
         return cls(start.copy(), infinite, infinite.copy(), np.zeros(n, int), none, histories)
 
     def note(self, members: Integers, stack: Stack, watched: Floats | None, tol: float) -> None:
-        """Keep what is best after an epoch; without held-out rows that is the latest."""
+        """Keep what is best after an epoch; without validation rows that is the latest."""
         sound = stack.sound()
         losses = np.full(len(members), np.nan) if watched is None else watched
-        for place, member in enumerate(members):
+        for index, member in enumerate(members):
             if self.status[member] is not None:
                 continue
-            if not sound[place]:
+            if not sound[index]:
                 self.status[member] = Status.DIVERGED
-            elif self._improves(member, losses[place], tol):
-                self.best.put(member, stack, place)
+            elif self._improves(member, losses[index], tol):
+                self.best.put(member, stack, index)
 
     def _improves(self, member: int, loss: float, tol: float) -> bool:
         if np.isnan(loss):
@@ -144,9 +140,9 @@ class _Watch:
 
     def record(self, members: Integers, epoch: int, seconds: float, losses: Floats) -> Iteration:
         """Add a history row to each member in training; the row of their mean comes back."""
-        running = [place for place, member in enumerate(members) if self.status[member] is None]
-        for place in running:
-            self.history[members[place]].append(_row(epoch, seconds, losses[place]))
+        running = [index for index, member in enumerate(members) if self.status[member] is None]
+        for index in running:
+            self.history[members[index]].append(_row(epoch, seconds, losses[index]))
         mean = losses[running].mean() if running else np.nan
         return _row(epoch, seconds, mean)
 
@@ -155,7 +151,7 @@ class _Watch:
         self.status = [status if known is None else known for known in self.status]
 
     def stop_idle(self, patience: int) -> None:
-        """End the members whose held-out loss has made no progress for too long."""
+        """End the members whose validation loss has made no progress for too long."""
         for member in np.flatnonzero(self.waited >= patience):
             if self.status[member] is None:
                 self.status[member] = Status.CONVERGED
@@ -171,7 +167,7 @@ def _row(epoch: int, seconds: float, loss: float) -> Iteration:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Which rows train, which are held out, in which batches, for how long."""
+    """Which rows train, which validate, in which batches, for how long."""
 
     training: Integers
     held_out: Integers
@@ -205,8 +201,8 @@ class Adam(Settings):
         makes no progress; below 1,000 rows nothing is held out and all epochs are run. Off by
         default: with the few epochs of the cosine schedule the rows are worth more in training
     patience : epochs without progress that end a member
-    validation_fraction : share of the rows held out
-    tol : relative fall of the held-out loss that counts as progress
+    validation_fraction : share of the validation rows
+    tol : relative fall of the validation loss that counts as progress
     """
 
     n_neurons: int = 10
@@ -244,7 +240,7 @@ class Adam(Settings):
         self,
         problem: Problem,
         tasks: Sequence[Task],
-        deadline: float | None = None,
+        deadline: Deadline = NEVER,
         monitor: Monitor | None = None,
     ) -> tuple[Outcome, ...]:
         """Train a network for each task, all together."""
@@ -253,7 +249,7 @@ class Adam(Settings):
         weight = np.zeros((rows.n_rows, len(tasks)))
         for member, task in enumerate(tasks):
             counts = 1.0 if task.counts is None else task.counts
-            weight[task.places, member] = rows.weight[task.places] * counts
+            weight[task.index, member] = rows.weight[task.index] * counts
         return self.train_together(
             X,
             rows.target,
@@ -272,12 +268,12 @@ class Adam(Settings):
         loss: Loss,
         seeds: Sequence[np.random.SeedSequence],
         *,
-        deadline: float | None = None,
+        deadline: Deadline = NEVER,
         monitor: EpochMonitor | None = None,
     ) -> tuple[Outcome, ...]:
         """Train one network for each column of `weight`.
 
-        A member's start comes from its own seed; the rows held out and the order of the batches
+        A member's start comes from its own seed; the validation rows and the order of the batches
         come from the first seed. With the same first seed a member is the same, to rounding,
         whichever others are trained with it.
 
@@ -288,10 +284,10 @@ class Adam(Settings):
         weight : (n_samples, n_members), not negative; zero where a row is not in a subset
         loss : with one output
         seeds : one for each member
-        deadline : reading of `time.monotonic` at which the best so far is returned
+        deadline : when the best so far is returned
         monitor : called once an epoch
         """
-        begun = time.monotonic()
+        begun = now()
         rows = np.flatnonzero(weight.any(axis=1))
         small = len(rows) < _SMALL
         if not small:
@@ -357,37 +353,35 @@ class _Run:
     data: Data
     loss: Loss
     plan: _Plan
-    deadline: float | None
+    deadline: Deadline
     begun: float
     monitor: EpochMonitor | None
     dropout: Dropout | None = None
 
     def train(self, start: Stack) -> _Watch:
         """All epochs, until the last member has stopped or the time is over."""
-        watch, descent = _Watch.of(start), _Descent.of(start)
+        watch, state = _Watch.of(start), _State.of(start)
         data, members, stoppable = self.data, np.arange(start.n_members), self._stoppable()
         dropout = self.dropout
         # A member all of whose rows are held out has no gradient: it stays at its start.
         total = np.maximum(data.total_weight(self.plan.training), np.finfo(np.float32).tiny)
         self._record(watch, members, 0, mean_losses(start, data, self.plan.training, self.loss))
         for epoch in range(1, self.plan.n_epochs + 1):
-            losses = self._epoch(data, descent, total[members], dropout)
+            losses = self._epoch(data, state, total[members], dropout)
             self._record(watch, members, epoch, losses)
-            watched = self._watched(data, descent.stack, stoppable[members])
-            watch.note(members, descent.stack, watched, self.settings.tol)
+            watched = self._watched(data, state.stack, stoppable[members])
+            watch.note(members, state.stack, watched, self.settings.tol)
             watch.stop_idle(self.settings.patience)
             running = watch.running(members)
-            if self._late() or not len(running):
+            if self.deadline.passed or not len(running):
                 break
             if len(running) <= (1.0 - _STOPPED_SHARE) * len(members):
-                data, descent, members = data.take(running), descent.take(running), members[running]
+                data, state, members = data.take(running), state.take(running), members[running]
                 dropout = None if dropout is None else dropout.take(running)
-        watch.stop(Status.TIME_LIMIT if self._late() else self._ended())
+        watch.stop(Status.TIME_LIMIT if self.deadline.passed else self._ended())
         return watch
 
-    def _epoch(
-        self, data: Data, descent: _Descent, total: Floats, dropout: Dropout | None
-    ) -> Floats:
+    def _epoch(self, data: Data, state: _State, total: Floats, dropout: Dropout | None) -> Floats:
         """Step through all batches; the members' mean losses as they were met on the way.
 
         Parameters
@@ -398,22 +392,22 @@ class _Run:
         n_steps = plan.n_batches * plan.n_epochs
         every = -(-plan.n_batches // _READINGS)
         sums, n_read = np.zeros(len(total)), 0
-        for place, index in enumerate(plan.batches()):
+        for number, index in enumerate(plan.batches()):
             batch = data.batch(index)
-            read = place % every == 0
+            read = number % every == 0
             scale = (len(plan.training) / (len(index) * total)).astype(batch.inputs.dtype)
             gradient, losses = stack_gradient(
-                descent.stack, batch, scale, self.loss, read_loss=read, dropout=dropout
+                state.stack, batch, scale, self.loss, read_loss=read, dropout=dropout
             )
-            descent.step(gradient, settings.rate(descent.steps / n_steps), settings.weight_decay)
+            state.step(gradient, settings.rate(state.steps / n_steps), settings.weight_decay)
             sums += losses
             n_read += read
-            if self._late():
+            if self.deadline.passed:
                 break
         return sums / n_read
 
     def _stoppable(self) -> Bools:
-        """Members with enough held-out rows to be stopped by them."""
+        """Members with enough validation rows to be stopped by them."""
         counts = np.count_nonzero(self.data.weight[self.plan.held_out], axis=0)
         return np.asarray(counts >= _LEAST_HELD_OUT)
 
@@ -424,12 +418,9 @@ class _Run:
         return np.where(stoppable, losses, np.nan)
 
     def _record(self, watch: _Watch, members: Integers, epoch: int, losses: Floats) -> None:
-        row = watch.record(members, epoch, time.monotonic() - self.begun, losses)
+        row = watch.record(members, epoch, now() - self.begun, losses)
         if self.monitor is not None:
             self.monitor(row)
-
-    def _late(self) -> bool:
-        return self.deadline is not None and time.monotonic() >= self.deadline
 
     def _ended(self) -> Status:
         return Status.COMPLETED if self.settings.schedule == "cosine" else Status.MAX_ITER
@@ -446,7 +437,7 @@ def _outcome(watch: _Watch, member: int, loss: float) -> Outcome:
 def _start_stack(
     n_neurons: int, data: Data, loss: Loss, seeds: Sequence[np.random.SeedSequence]
 ) -> Stack:
-    """Starts of all members: random hinges inside their own rows, with a fitted read-out."""
+    """Starts of all members: random hinges inside their own rows, with a fitted output layer."""
     empty = np.flatnonzero(~data.weight.any(axis=0))
     if len(empty):
         raise ValueError(f"column {empty[0]} of weight is all zero; every member needs rows")
@@ -483,10 +474,11 @@ def _first_readout(
     """A ridge fit of the neurons' outputs: one Fisher scoring step from the constant score."""
     null = loss.null_score(target, weight)[0]
     share = weight / weight.sum()
-    score = np.full(target.shape, null)
+    score = np.full((len(target), 1), null)
     centred = hidden - share @ hidden
-    curvature = share * loss.curvature(target, score)
+    curvature = share * loss.curvature(target, score)[:, 0]
     gram = (centred * curvature[:, None]).T @ centred
     ridge = np.full(len(gram), _START_RIDGE * (np.trace(gram) / len(gram) or 1.0))
-    beta = -solve_positive(gram, centred.T @ (share * loss.gradient(target, score)), ridge)
+    gradient = share * loss.gradient(target, score)[:, 0]
+    beta = -solve_positive(gram, centred.T @ gradient, ridge)
     return beta, np.asarray(null - share @ hidden @ beta)

@@ -1,12 +1,11 @@
-"""What all solvers share: the problem, the outcome, and the one loop.
+"""What all solvers share: the outcome, and the one loop.
 
-A solver is a frozen bag of settings with three methods: `init` makes a state, `step` makes the next
-one, `verdict` says whether to stop and why. The loop, the restarts and the time limit are here.
+A solver is a frozen bag of settings with three methods: `begin` makes a state, `step` makes the
+next one, `verdict` says whether to stop and why. The loop, the starts and the deadline are here.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
@@ -14,22 +13,20 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from lifenet._clock import NEVER, Deadline, now
 from lifenet._extras import require
-from lifenet.losses import Logistic
+from lifenet.data.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from lifenet._typing import Floats, Integers
-    from lifenet.blocks import Rows
-    from lifenet.losses import Loss
     from lifenet.network import ReluNetwork
 
 __all__ = [
     "Iteration",
     "Monitor",
     "Outcome",
-    "Problem",
     "Solver",
     "State",
     "Status",
@@ -49,7 +46,7 @@ class Status(Enum):
     STALLED = "No step, however short, lowers the objective: a local minimum to rounding."
     MAX_ITER = "The iterations ran out before the objective settled; raise max_iter to go on."
     TIME_LIMIT = "The time limit was reached; this is the best network so far."
-    JUDGED = "Rows held out gained nothing more; this is the network that did best on them."
+    VALIDATED = "Validation rows gained nothing more; this is the network that is best on them."
     COMPLETED = "All epochs of the schedule were run."
     NOTHING_TO_LEARN = "The target does not vary on these rows, so no network was trained."
     NOT_STARTED = "The time limit was reached before this network's turn; it was left out."
@@ -60,25 +57,6 @@ class Status(Enum):
 
     def __str__(self) -> str:
         return self.value
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is to be fitted: a loss on weighted rows."""
-
-    rows: Rows
-    loss: Loss
-
-    def against_rest(self, code: int) -> Problem:
-        """The binary problem of one class, coded `code` in the target, against all others."""
-        target = (self.rows.target == code).astype(np.float64)
-        return Problem(self.rows.with_target(target), Logistic())
-
-    def null_loss(self) -> float:
-        """Weighted mean loss of the best constant score."""
-        rows, loss = self.rows, self.loss
-        score = np.broadcast_to(loss.null_score(rows.target, rows.weight)[0], rows.target.shape)
-        return float(rows.weight @ loss.value(rows.target, score)) / rows.total_weight
 
 
 @dataclass(frozen=True)
@@ -143,7 +121,7 @@ class Solver(Protocol[S]):
     def max_iter(self) -> int:
         """Most iterations of one start."""
 
-    def init(self, problem: Problem, generator: np.random.Generator) -> S:
+    def begin(self, problem: Problem, generator: np.random.Generator) -> S:
         """Make the state of one start."""
 
     def step(self, problem: Problem, state: S) -> S:
@@ -198,12 +176,12 @@ class Task:
 
     Attributes
     ----------
-    places : (n,), numbers of the rows
+    index : (n,), numbers of the rows
     counts : (n,), how often each counts, or None for once
     seed : of its starts
     """
 
-    places: Integers
+    index: Integers
     counts: Floats | None
     seed: np.random.SeedSequence
 
@@ -224,10 +202,10 @@ class Trainer(Protocol):
         self,
         problem: Problem,
         tasks: Sequence[Task],
-        deadline: float | None = None,
+        deadline: Deadline = NEVER,
         monitor: Monitor | None = None,
     ) -> tuple[Outcome, ...]:
-        """Train a network for each task, until `deadline` on the monotonic clock.
+        """Train a network for each task, until the deadline.
 
         The problem has one output; the tasks' rows are numbered as in the problem. The monitor is
         called with the start's number and its newest history row.
@@ -238,28 +216,28 @@ def solve_each(
     solver: Solver[Any],
     problem: Problem,
     tasks: Sequence[Task],
-    n_restarts: int,
-    deadline: float | None,
+    n_init: int,
+    deadline: Deadline = NEVER,
     monitor: Monitor | None = None,
 ) -> tuple[Outcome, ...]:
-    """Train the tasks one after the other, each from `n_restarts` starts."""
+    """Train the tasks one after the other, each from `n_init` starts."""
     return tuple(
         solve(
             solver,
-            Problem(problem.rows.take(task.places, task.counts).held(), problem.loss),
-            start_seeds(task.seed, n_restarts),
-            time_limit=None if deadline is None else max(deadline - time.monotonic(), 0.0),
+            Problem(problem.rows.take(task.index, task.counts).held(), problem.loss),
+            start_seeds(task.seed, n_init),
+            deadline=deadline,
             monitor=monitor,
         )
         for task in tasks
     )
 
 
-def start_seeds(seed: np.random.SeedSequence, n_restarts: int) -> list[np.random.SeedSequence]:
+def start_seeds(seed: np.random.SeedSequence, n_init: int) -> list[np.random.SeedSequence]:
     """Seeds of the starts of one network, always the same for the same seed."""
     return [
         np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, start))
-        for start in range(n_restarts)
+        for start in range(n_init)
     ]
 
 
@@ -268,7 +246,7 @@ def solve(
     problem: Problem,
     seeds: Sequence[np.random.SeedSequence],
     *,
-    time_limit: float | None = None,
+    deadline: Deadline = NEVER,
     monitor: Monitor | None = None,
 ) -> Outcome:
     """Run a solver from each seed and keep the network with the lowest objective.
@@ -276,10 +254,9 @@ def solve(
     Parameters
     ----------
     seeds : one for each start
-    time_limit : seconds for all starts together; the best so far is returned
+    deadline : of all starts together; the best so far is returned
     monitor : called with the start's number and its newest history row
     """
-    deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
     outcomes: list[Outcome] = []
     for start, seed in enumerate(seeds):
         generator = np.random.default_rng(seed)
@@ -295,25 +272,25 @@ def _run(
     solver: Solver[S],
     problem: Problem,
     generator: np.random.Generator,
-    deadline: float,
+    deadline: Deadline,
     start: int,
     monitor: Monitor | None,
 ) -> Outcome:
     """One start: iterate until the solver's verdict, the iterations' or the clock's end."""
-    begun = time.perf_counter()
+    begun = now()
     history: list[Iteration] = []
 
     def note(state: S) -> None:
-        seconds = time.perf_counter() - begun
+        seconds = now() - begun
         history.append(_row(len(history), seconds, state))
         if monitor is not None:
             monitor(start, history[-1])
 
-    state = best = solver.init(problem, generator)
+    state = best = solver.begin(problem, generator)
     note(state)
     status = solver.verdict(state)
     while status is None:
-        if time.perf_counter() >= deadline:
+        if deadline.passed:
             status = Status.TIME_LIMIT
         elif len(history) > solver.max_iter:
             status = Status.MAX_ITER

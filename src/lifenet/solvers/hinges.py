@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Hinges"]
 
-# A read-out that would switch a neuron off leaves it this share of its size, so that its
+# A output layer that would switch a neuron off leaves it this share of its size, so that its
 # activation pattern survives and the next steps can revive it.
 _SMALLEST_FACTOR = 1e-6
 
@@ -73,7 +73,7 @@ class Hinges:
         )
 
     def rescaled(self, factors: Floats, intercept: float) -> Hinges:
-        """Multiply each neuron's read-out by a factor of either sign; patterns stay."""
+        """Multiply each neuron's output layer by a factor of either sign; patterns stay."""
         size = np.maximum(np.abs(factors), _SMALLEST_FACTOR)
         turned = np.where(factors < 0, -1.0, 1.0)
         return Hinges(self.theta * size[:, None], self.sign * turned, float(intercept))

@@ -1,8 +1,8 @@
 """LLA: Gauss-Newton on signed hinges, damped so that the objective never rises.
 
 One iteration solves a least-squares problem on frozen activation patterns for all weights, biases
-and read-out coefficients at once (Levenberg-Marquardt damped, rejected and damped more while the
-objective does not fall), then refits the read-out on the new hinges, a problem of ``n_neurons + 1``
+and coefficients at once (Levenberg-Marquardt damped, rejected and damped more while the objective
+does not fall), then refits the output layer on the new hinges, a problem of ``n_neurons + 1``
 unknowns. For a logistic target the same step is Fisher scoring.
 """
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from lifenet._clock import NEVER, Deadline
 from lifenet._settings import Settings
 from lifenet.kernels.gram import (
     block_rows_for_gram,
@@ -26,7 +27,7 @@ from lifenet.kernels.gram import (
     unfold_gram,
 )
 from lifenet.kernels.lstsq import conjugate_gradients, solve_positive
-from lifenet.solvers.base import Problem, Status, solve_each
+from lifenet.solvers.base import Status, solve_each
 from lifenet.solvers.hinges import Hinges
 from lifenet.solvers.starts import STARTS
 
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lifenet._typing import Floats
-    from lifenet.blocks import Block
+    from lifenet.data.problem import Problem
+    from lifenet.data.rows import Block
+    from lifenet.losses import Loss
     from lifenet.network import ReluNetwork
     from lifenet.solvers.base import Monitor, Outcome, Task
 
@@ -55,7 +58,7 @@ _LEAST_FALL = 1e-11
 _PATIENCE = 3
 # Below this share of the null model's loss the fit is exact: what is left is rounding.
 _EXACT = 1e-22
-# A start's read-out step is halved at most this often where it does not lower the loss.
+# A start's output layer step is halved at most this often where it does not lower the loss.
 _HALVINGS = 20
 
 
@@ -119,31 +122,31 @@ class LLA(Settings):
         Width of the network; K_J where it trains the members of LIFE.
     ridge : float, default=1e-4
         Penalty ``ridge / 2 * sum_j |theta_j|²`` on the objective, a weighted mean loss.
-    start : {"random", "least-squares"}, default="random"
+    init : {"random", "least-squares"}, default="random"
         Random hinges inside the data, or the least-squares direction with quantile offsets.
     max_iter : int, default=100
         Most iterations of one start.
     tol : float, default=1e-4
         Relative fall of the objective below which a step counts as slow; three end the start.
-    n_restarts : int, default=1
+    n_init : int, default=1
         Starts, of which the best is kept.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neurons": [Interval(Integral, 1, None, closed="left")],
         "ridge": [Interval(Real, 0, None, closed="left")],
-        "start": [StrOptions(set(STARTS))],
+        "init": [StrOptions(set(STARTS))],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "n_restarts": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
     }
 
     n_neurons: int = 10
     ridge: float = 1e-4
-    start: str = "random"
+    init: str = "random"
     max_iter: int = 100
     tol: float = 1e-4
-    n_restarts: int = 1
+    n_init: int = 1
 
     @property
     def together(self) -> int:
@@ -154,23 +157,23 @@ class LLA(Settings):
         self,
         problem: Problem,
         tasks: Sequence[Task],
-        deadline: float | None = None,
+        deadline: Deadline = NEVER,
         monitor: Monitor | None = None,
     ) -> tuple[Outcome, ...]:
         """Train a network for each task."""
         # The least-squares start is the same every time.
-        n_restarts = 1 if self.start == "least-squares" else self.n_restarts
-        return solve_each(self, problem, tasks, n_restarts, deadline, monitor)
+        n_init = 1 if self.init == "least-squares" else self.n_init
+        return solve_each(self, problem, tasks, n_init, deadline, monitor)
 
-    def init(self, problem: Problem, generator: np.random.Generator) -> LLAState:
-        """Hinges inside the data, with their read-out fitted."""
-        theta = STARTS[self.start](problem, self.n_neurons, generator)
+    def begin(self, problem: Problem, generator: np.random.Generator) -> LLAState:
+        """Hinges inside the data, with their output layer fitted."""
+        theta = STARTS[self.init](problem, self.n_neurons, generator)
         hinges = _fit_first_readout(problem, theta, self.ridge)
         local = linearise(problem, hinges, self.ridge)
         return LLAState(hinges, local, _EXACT * problem.null_loss(), _DAMPING_START)
 
     def step(self, problem: Problem, state: LLAState) -> LLAState:
-        """The first damped step that lowers the objective, then the read-out on its hinges.
+        """The first damped step that lowers the objective, then the output layer on its hinges.
 
         A step is damped more while it does not. When the model itself promises no more than
         rounding, the state comes back unmoved and stalled.
@@ -231,9 +234,7 @@ def linearise(problem: Problem, hinges: Hinges, ridge: float) -> Linearisation:
         preactivations = hinges.preactivations(block.inputs)
         active = preactivations > 0
         score = hinges.score(preactivations, active)
-        value = float(block.weight @ loss.value(block.target, score))
-        gradient = block.weight * loss.gradient(block.target, score)
-        curvature = block.weight * loss.curvature(block.target, score)
+        value, gradient, curvature = _weighted_terms(loss, block, score)
         second_order = masked_gram_table if direct else masked_gram_diagonal
         return (
             value,
@@ -311,7 +312,7 @@ def _solve_by_products(
             preactivations = hinges.preactivations(block.inputs)
             active = preactivations > 0
             score = hinges.score(preactivations, active)
-            weight = block.weight * problem.loss.curvature(block.target, score)
+            weight = block.weight * problem.loss.curvature(block.target, score[:, None])[:, 0]
             return masked_gram_product(active, block.inputs, weight, slopes, constant)
 
         image, at_intercept = problem.rows.sum(sums, _BLOCK_ROWS)
@@ -331,7 +332,7 @@ def _solve_by_products(
 
 @dataclass(frozen=True)
 class _Readout:
-    """The objective as a function of factors on the neurons' read-out, near factors of one."""
+    """The objective as a function of factors on the neurons' output layer, near factors of one."""
 
     loss: float
     objective: float
@@ -359,7 +360,7 @@ def _trial(problem: Problem, hinges: Hinges, step: Floats, ridge: float) -> _Tri
 
 
 def _refit(problem: Problem, trial: _Trial, ridge: float) -> tuple[Hinges, Linearisation]:
-    """Refit the trial's read-out, where that promises more than rounding and keeps its promise."""
+    """Refit the trial's output layer, where that promises more than rounding and keeps it."""
     step = trial.readout.newton()
     promised = -0.5 * float(trial.readout.gradient @ step)
     if promised > _LEAST_FALL * trial.objective:
@@ -370,8 +371,18 @@ def _refit(problem: Problem, trial: _Trial, ridge: float) -> tuple[Hinges, Linea
     return trial.hinges, linearise(problem, trial.hinges, ridge)
 
 
+def _weighted_terms(loss: Loss, block: Block, score: Floats) -> tuple[float, Floats, Floats]:
+    """Sum of a block's losses at one score a row, (n_rows,), and their gradient and curvature."""
+    scores = score[:, None]
+    return (
+        float(block.weight @ loss.value(block.target, scores)),
+        block.weight * loss.gradient(block.target, scores)[:, 0],
+        block.weight * loss.curvature(block.target, scores)[:, 0],
+    )
+
+
 def _linearise_readout(problem: Problem, hinges: Hinges, ridge: float) -> _Readout:
-    """Value, gradient and curvature of the objective in the read-out's factors."""
+    """Value, gradient and curvature of the objective in the output layer's factors."""
     loss, n_neurons = problem.loss, len(hinges.theta)
 
     def sums(block: Block) -> tuple[float, Floats, Floats]:
@@ -380,9 +391,7 @@ def _linearise_readout(problem: Problem, hinges: Hinges, ridge: float) -> _Reado
         np.maximum(preactivations, 0.0, out=features[:-1])
         features[:-1] *= hinges.sign[:, None]
         score = features[:-1].sum(axis=0) + hinges.intercept
-        value = float(block.weight @ loss.value(block.target, score))
-        gradient = block.weight * loss.gradient(block.target, score)
-        curvature = block.weight * loss.curvature(block.target, score)
+        value, gradient, curvature = _weighted_terms(loss, block, score)
         return value, features @ gradient, (features * curvature) @ features.T
 
     value, gradient, curvature = problem.rows.sum(sums, _BLOCK_ROWS)
@@ -401,7 +410,7 @@ def _rescale(hinges: Hinges, step: Floats, length: float) -> Hinges:
 
 
 def _fit_first_readout(problem: Problem, theta: Floats, ridge: float) -> Hinges:
-    """Size and sign of the starting hinges: one Newton step of the read-out from no effect at all.
+    """Size and sign of the starting hinges: one Newton step of the output layer from no effect.
 
     The step is halved until the loss falls, so that a start is never worse than a constant.
     """

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifenet.data import budgets
 from lifenet.network import ReluNetwork
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Batch", "Data", "Dropout", "Stack", "mean_losses", "stack_gradient"]
 
-# Preactivations worked on at once. More leave the cache, and every pass takes three times as long.
-_AT_ONCE = 1 << 18
 # Parameters start at the order of one. Beyond this they have left for infinity, and the squared
 # product of two of them is about to leave the range of float32.
 _TOO_LARGE = 1e8
@@ -87,11 +86,11 @@ class Stack:
         """Some of the members."""
         return Stack.of(self.theta[members], self.beta[members], self.intercept[members])
 
-    def put(self, member: int, other: Stack, place: int) -> None:
-        """Overwrite one member by the one at some place of another stack."""
-        self.theta[member] = other.theta[place]
-        self.beta[member] = other.beta[place]
-        self.intercept[member] = other.intercept[place]
+    def put(self, member: int, other: Stack, number: int) -> None:
+        """Overwrite one member by one of another stack."""
+        self.theta[member] = other.theta[number]
+        self.beta[member] = other.beta[number]
+        self.intercept[member] = other.intercept[number]
 
     def sound(self) -> Bools:
         """Which members hold finite numbers of a sensible size only, (n_members,)."""
@@ -146,7 +145,7 @@ class Data:
 
     @classmethod
     def of(cls, X: Floats, target: Floats, weight: Floats, dtype: type[np.floating]) -> Data:
-        """Inputs in a precision of their own, the constant one added; weights as they are."""
+        """Inputs in a precision of their own, the constant one added; weights unchanged."""
         inputs = np.ones((len(X), X.shape[1] + 1), dtype)
         inputs[:, :-1] = X
         return cls(inputs, target.reshape(len(X), -1), weight)
@@ -222,7 +221,7 @@ def stack_gradient(
         active, score = _forward(stack, members, batch.inputs, dropout)
         target = batch.target_of(members)
         weight = batch.weight[members] * scale[members, None]
-        derivative = weight * loss.gradient(target, score)
+        derivative = weight * loss.gradient(target, score[..., None])[..., 0]
         active *= derivative[:, None, :]
         summed = (active.reshape(-1, len(batch.inputs)) @ batch.inputs).reshape(
             -1, stack.n_neurons, stack.n_inputs
@@ -231,7 +230,7 @@ def stack_gradient(
         gradient.beta[members] = np.einsum("mki,mki->mk", stack.theta[members], summed)
         gradient.intercept[members] = derivative.sum(axis=1)
         if read_loss:
-            losses[members] = np.sum(weight * loss.value(target, score), axis=1)
+            losses[members] = np.sum(weight * loss.value(target, score[..., None]), axis=1)
     return gradient, losses
 
 
@@ -260,13 +259,13 @@ def _forward(
 
 def _groups(stack: Stack, n_rows: int) -> Iterator[slice]:
     """Members in groups whose preactivations stay in the cache."""
-    size = max(1, _AT_ONCE // (stack.n_neurons * n_rows))
+    size = max(1, budgets.GRADIENT_BLOCK // (stack.n_neurons * n_rows))
     return (slice(start, start + size) for start in range(0, stack.n_members, size))
 
 
 def _parts(index: Integers, n_columns: int) -> Iterator[Integers]:
     """An index in parts small enough to gather that many columns at once."""
-    size = max(1, _AT_ONCE // n_columns)
+    size = max(1, budgets.GRADIENT_BLOCK // n_columns)
     return (index[start : start + size] for start in range(0, len(index), size))
 
 
@@ -277,8 +276,8 @@ def mean_losses(stack: Stack, data: Data, index: Integers, loss: Loss) -> Floats
         batch = data.batch(part)
         for members in _groups(stack, len(part)):
             score = _forward(stack, members, batch.inputs)[1]
-            values = batch.weight[members] * loss.value(batch.target_of(members), score)
-            losses[members] += values.sum(axis=1)
+            values = loss.value(batch.target_of(members), score[..., None])
+            losses[members] += (batch.weight[members] * values).sum(axis=1)
     total = data.total_weight(index)
     missing = np.full(stack.n_members, np.nan)
     return np.asarray(np.divide(losses, total, out=missing, where=total > 0))

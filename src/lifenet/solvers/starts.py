@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lifenet.data import budgets
 from lifenet.kernels.lstsq import solve_positive
 from lifenet.kernels.quantiles import weighted_quantiles
 
 if TYPE_CHECKING:
     from lifenet._typing import Floats
-    from lifenet.blocks import Block, Rows
-    from lifenet.solvers.base import Problem
+    from lifenet.data.problem import Problem
+    from lifenet.data.rows import Block, Rows
 
 __all__ = ["STARTS", "least_squares_hinges", "random_hinges"]
 
@@ -23,8 +24,6 @@ _LEVELS = (0.05, 0.95)
 # of the projection's spread, so that repeated rows and weights give the same pattern.
 _BESIDE = 1e-7
 _BLOCK_ROWS = 1024
-# Projections of all rows on several directions are held at once, up to this many numbers.
-_PROJECTIONS = 1 << 21
 
 
 def random_hinges(problem: Problem, n_neurons: int, generator: np.random.Generator) -> Floats:
@@ -73,12 +72,12 @@ def _offsets(problem: Problem, directions: Floats, levels: Floats) -> Floats:
     (k, l)
     """
     rows = problem.rows
-    at_once = max(1, _PROJECTIONS // rows.n_rows)
+    at_once = max(1, budgets.PROJECTIONS // rows.n_rows)
     offsets = np.empty(levels.shape)
     for start in range(0, len(directions), at_once):
         projections = _projections(rows, directions[start : start + at_once])
-        for place, values in enumerate(projections, start):
-            offsets[place] = _beside_quantiles(values, rows.weight, levels[place])
+        for index, values in enumerate(projections, start):
+            offsets[index] = _beside_quantiles(values, rows.weight, levels[index])
     return offsets
 
 
@@ -100,9 +99,9 @@ def _linear_trend(problem: Problem) -> Floats:
     null = loss.null_score(rows.target, rows.weight)[0]
 
     def normal_equations(block: Block) -> tuple[Floats, Floats]:
-        score = np.full(block.target.shape, null)
-        curvature = block.weight * loss.curvature(block.target, score)
-        gradient = block.weight * loss.gradient(block.target, score)
+        score = np.full((len(block.target), 1), null)
+        curvature = block.weight * loss.curvature(block.target, score)[:, 0]
+        gradient = block.weight * loss.gradient(block.target, score)[:, 0]
         return (block.inputs * curvature) @ block.inputs.T, block.inputs @ gradient
 
     gram, gradient = rows.sum(normal_equations, _BLOCK_ROWS)

@@ -75,13 +75,13 @@ class _LogOdds:
     _loss: ClassVar[Logistic] = Logistic()
 
     def value(self, target: Floats, f: Floats) -> Floats:
-        return self._loss.value(target, f)
+        return self._loss.value(target, np.asarray(f)[..., None])
 
     def gradient(self, target: Floats, f: Floats) -> Floats:
-        return self._loss.gradient(target, f)
+        return self._loss.gradient(np.asarray(target), np.asarray(f)[..., None])[..., 0]
 
     def curvature(self, target: Floats, f: Floats) -> Floats:
-        return self._loss.curvature(target, f)
+        return self._loss.curvature(target, np.asarray(f)[..., None])[..., 0]
 
     def excess(self, target: Floats, member: Floats, f: Floats) -> Floats:
         """The divergence of the member's Bernoulli distribution from the mixture's.

@@ -14,10 +14,10 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from lifenet.data.inputs import unchanged_on_failure
 from lifenet.tuning.evaluation import configured, fit_arguments
 from lifenet.tuning.search import search
 from lifenet.tuning.space import Space
-from lifenet.validation import unchanged_on_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

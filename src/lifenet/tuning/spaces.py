@@ -9,12 +9,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from lifenet.readouts.averaging import Averaging
-from lifenet.readouts.elastic_net import ElasticNet
-from lifenet.readouts.mixing import Mixing
-from lifenet.readouts.ridge import Ridge
-from lifenet.readouts.selection import BaseLearnerSelection
-from lifenet.sampling import NeuronProjection
+from lifenet.neurons.sampling import NeuronProjection
+from lifenet.output.averaging import Averaging
+from lifenet.output.elastic_net import ElasticNetOutput
+from lifenet.output.mixing import Mixing
+from lifenet.output.ridge import RidgeOutput
+from lifenet.output.selection import BaseLearnerSelection
 from lifenet.solvers.adam import Adam
 from lifenet.solvers.lla import LLA
 from lifenet.tuning.peers import (
@@ -75,7 +75,7 @@ def life_space(
 
 
 def lla_space() -> Space:
-    """`LLARegressor`, `LLAClassifier`: width, penalty, start, restarts."""
+    """`LLARegressor`, `LLAClassifier`: width, penalty, initialisation, number of them."""
     return Space("lla", _suggest_lla, _start_lla, starts_at_default=True)
 
 
@@ -161,15 +161,15 @@ def _suggest_member(solver: str, trial: Trial, width: int) -> LLA | Adam:
 def _suggest_readout(readouts: tuple[str, ...], trial: Trial) -> Any:
     kind = trial.suggest_categorical("readout", readouts)
     if kind == "ridge-fixed":
-        return Ridge(penalty=trial.suggest_float("readout_penalty", 1e-5, 0.1, log=True))
+        return RidgeOutput(penalty=trial.suggest_float("readout_penalty", 1e-5, 0.1, log=True))
     if kind == "elastic-net":
-        return ElasticNet(
+        return ElasticNetOutput(
             l1_ratio=trial.suggest_float("l1_ratio", 0.05, 1.0),
             rule=trial.suggest_categorical("rule", ("best", "one-se")),
         )
     if kind == "selection":
         return BaseLearnerSelection(keep=trial.suggest_float("keep", 0.1, 1.0))
-    return {"ridge": Ridge, "mixing": Mixing, "average": Averaging}[kind]()
+    return {"ridge": RidgeOutput, "mixing": Mixing, "average": Averaging}[kind]()
 
 
 def _start_life(
@@ -197,14 +197,14 @@ def _suggest_lla(trial: Trial, n_samples: int, n_features: int) -> dict[str, Any
             "n_neurons", _FEWEST_NEURONS, _width(n_samples, _WIDEST_ALONE), log=True
         ),
         "ridge": trial.suggest_float("ridge", 1e-7, 1e-1, log=True),
-        "start": trial.suggest_categorical("start", ("random", "least-squares")),
-        "n_restarts": trial.suggest_int("n_restarts", 1, 3),
+        "init": trial.suggest_categorical("init", ("random", "least-squares")),
+        "n_init": trial.suggest_int("n_init", 1, 3),
     }
 
 
 def _start_lla(n_samples: int, n_features: int) -> dict[str, Any]:
     width = min(10, _width(n_samples, _WIDEST_ALONE))
-    return {"n_neurons": width, "ridge": 1e-4, "start": "random", "n_restarts": 1}
+    return {"n_neurons": width, "ridge": 1e-4, "init": "random", "n_init": 1}
 
 
 def _suggest_adam(trial: Trial, n_samples: int, n_features: int) -> dict[str, Any]:

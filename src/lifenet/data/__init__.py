@@ -1,0 +1,1 @@
+"""What is fitted: rows, checked inputs, folds and codes of the columns."""

@@ -1,0 +1,1 @@
+"""Fine-tuning: all neurons and the output layer refined together."""

@@ -1,0 +1,214 @@
+"""Steps 1 and 2 of the paper: subsets from a hierarchy of networks, a narrow network on each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from lifenet._settings import Settings
+from lifenet.data.problem import Problem
+from lifenet.data.run import Purpose, Run
+from lifenet.neurons.layer import Layer
+from lifenet.neurons.members import Trained, train_members
+from lifenet.neurons.sampling import Bootstrap, NeuronProjection, RandomProjection, coverage_of
+from lifenet.neurons.source import Grown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lifenet._typing import Integers
+    from lifenet.data.columns import CodedColumns
+    from lifenet.data.folds import Fold
+    from lifenet.network import ReluNetwork
+    from lifenet.neurons.sampling import Sampler
+    from lifenet.neurons.subset import Split, Subset
+    from lifenet.solvers.base import Trainer
+
+__all__ = ["Given", "Hierarchy", "Stage", "sample_subsets", "successful", "train_stage"]
+
+SAMPLERS = {"neurons": NeuronProjection, "random": RandomProjection, "bootstrap": Bootstrap}
+SOLVERS = ("adam", "lla")
+# Share of the time after which sampling ends; the rest is for the base learners.
+_SAMPLED_BY = 0.5
+# Index among the seeds, beside those of the networks (which begin with their level, from 1).
+_SEED_SUBSETS = 1_000_000
+_POSITIVE = Interval(Integral, 1, None, closed="left")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One level as it was trained, in the units of the rows.
+
+    Attributes
+    ----------
+    n_neurons : width of its networks
+    trained : one entry for each subset and class
+    splits : the fate of each neuron of those networks that were trained; empty in the last
+    coverage : share of the rows' weight in at least one of its subsets
+    """
+
+    n_neurons: int
+    trained: tuple[Trained, ...]
+    splits: tuple[Split, ...]
+    coverage: float
+
+    def on(self, inputs: Integers, n_inputs: int) -> Stage:
+        """The same level, where its inputs are some of all."""
+        return replace(self, trained=tuple(one.on(inputs, n_inputs) for one in self.trained))
+
+
+@dataclass(repr=False)
+class Hierarchy(Settings):
+    """A source of neurons: the base learners of LIFE, steps 1 and 2 of the paper.
+
+    On codes of kind "full" the base learners see the codes that bend little: values and normal
+    scores.
+
+    Parameters
+    ----------
+    sampler : {"neurons", "random", "bootstrap"} or sampler, default="neurons"
+        Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`.
+    solver : {"lla", "adam"} or solver, default="lla"
+        Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each base learner.
+    n_neurons : int, sequence of int or "auto", default="auto"
+        K_J where the solver is given by name. Of several, the one with which a single network
+        does best on the validation rows (the first without any). "auto" takes 10, or chooses
+        from 10, 20 and 40 where the loss is separable: base learners that are too narrow to tell
+        classes apart do not make up for it together.
+    max_iter : int, default=20
+        Most iterations of base learners whose solver is "lla": their output layer is fitted anew.
+    n_networks : int or None, default=None
+        Most base learners of a fold, which several classes share; fewer where inputs are many or
+        rows few. None leaves their number to the sampler.
+    max_rows : int, "auto" or None, default=None
+        Most rows that they see; "auto" takes 4,000, fewer where inputs are many, None all.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "sampler": [StrOptions(set(SAMPLERS)), HasMethods(["widths", "begin", "split", "check"])],
+        "solver": [StrOptions(set(SOLVERS)), HasMethods(["train", "check"])],
+        "n_neurons": [_POSITIVE, StrOptions({"auto"}), tuple, list],
+        "max_iter": [_POSITIVE],
+        "n_networks": [Interval(Integral, 0, None, closed="left"), None],
+        "max_rows": [_POSITIVE, StrOptions({"auto"}), None],
+    }
+
+    sampler: Any = "neurons"
+    solver: Any = "lla"
+    n_neurons: int | Sequence[int] | str = "auto"
+    max_iter: int = 20
+    n_networks: int | None = None
+    max_rows: int | str | None = None
+
+    needs_ramps: ClassVar[bool] = False
+
+    def check(self) -> None:
+        """Refuse settings out of their range, those of the parts too."""
+        super().check()
+        for part in (self.sampler, self.solver):
+            if not isinstance(part, str):
+                part.check()
+
+    def grow(self, fold: Fold, run: Run) -> Grown:
+        """Neurons of base learners that are trained on the training rows."""
+        n_inputs, columns = fold.train.rows.n_features, fold.columns
+        inputs = np.arange(n_inputs) if columns is None else columns.smooth
+        if self.n_networks == 0:
+            return Grown(Layer.of_members([], n_inputs, None))
+        generator = np.random.default_rng(run.child_seed(fold, Purpose.HIERARCHY))
+        problem = self._training(fold.train, columns, generator)
+        # A single fold of all rows has the seed of the run itself.
+        seed = int(generator.integers(2**31)) if fold.key else run.seed
+        run = replace(run, seed=seed)
+        stages = self._train(problem, run)
+        if columns is not None:
+            stages = [stage.on(inputs, n_inputs) for stage in stages]
+        members = [(one.network, one.output) for one in successful(stages[-1].trained)]
+        trainable = None if columns is None else np.isin(np.arange(n_inputs), inputs)
+        return Grown(Layer.of_members(members, n_inputs, trainable), tuple(stages))
+
+    def _training(
+        self, train: Problem, columns: CodedColumns | None, generator: np.random.Generator
+    ) -> Problem:
+        """The rows and inputs that the base learners see."""
+        rows = train.rows if columns is None else train.rows.with_columns(columns.smooth)
+        if self.max_rows is not None and rows.n_rows > int(self.max_rows):
+            chosen = generator.choice(rows.n_rows, int(self.max_rows), replace=False)
+            rows = rows.take(np.sort(chosen))
+        return train if rows is train.rows else Problem(rows, train.loss)
+
+    def _train(self, problem: Problem, run: Run) -> list[Stage]:
+        """All levels, first to last."""
+        assert not isinstance(self.sampler, str)
+        assert not isinstance(self.solver, str)
+        subsets, stages = sample_subsets(problem, self.sampler, self.solver, run)
+        return [*stages, train_stage(problem, subsets, self.solver, len(stages) + 1, run)]
+
+
+@dataclass(repr=False)
+class Given(Settings):
+    """A source of neurons that are given: base learners of an earlier fit.
+
+    Parameters
+    ----------
+    members : sequence of (ReluNetwork, int)
+        In the units of the rows; each with the output that its score is of.
+    """
+
+    members: Sequence[tuple[ReluNetwork, int]] = ()
+
+    needs_ramps: ClassVar[bool] = False
+
+    def grow(self, fold: Fold, run: Run) -> Grown:
+        """Their neurons."""
+        return Grown(Layer.of_members(self.members, fold.train.rows.n_features, None))
+
+
+def sample_subsets(
+    problem: Problem, sampler: Sampler, solver: Trainer, run: Run
+) -> tuple[Sequence[Subset], list[Stage]]:
+    """Step 1, level by level: from the neurons of one level's networks to the next's subsets.
+
+    Where no neuron of a level makes a subset of the right size, or time is short, the subsets of
+    that level serve for the base learners.
+    """
+    rows, by = problem.rows, run.deadline.at(_SAMPLED_BY)
+    subsets: Sequence[Subset] = sampler.begin(rows, _subset_seed(run.seed, 0))
+    stages: list[Stage] = []
+    for level, width in enumerate(sampler.widths(rows.total_weight, rows.n_features), 1):
+        narrow = clone(solver).set_params(n_neurons=width)
+        stage = train_stage(problem, subsets, narrow, level, run.until(by))
+        networks = successful(stage.trained)
+        division = sampler.split(
+            rows,
+            [one.network for one in networks],
+            [one.subset for one in networks],
+            _subset_seed(run.seed, level),
+        )
+        stages.append(replace(stage, splits=division.splits))
+        if not division.subsets or by.passed:
+            break
+        subsets = division.subsets
+    return subsets, stages
+
+
+def train_stage(
+    problem: Problem, subsets: Sequence[Subset], solver: Trainer, level: int, run: Run
+) -> Stage:
+    """Step 2: a network on every subset, until the deadline."""
+    trained = train_members(problem, subsets, solver, level=level, run=run)
+    return Stage(solver.n_neurons, tuple(trained), (), coverage_of(problem.rows, subsets))
+
+
+def successful(trained: Sequence[Trained]) -> tuple[Trained, ...]:
+    """Those of which there is a network."""
+    return tuple(one for one in trained if one.outcome is not None)
+
+
+def _subset_seed(seed: int, level: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed, spawn_key=(_SEED_SUBSETS, level))

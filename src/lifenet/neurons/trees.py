@@ -1,0 +1,157 @@
+"""Boosted trees of scikit-learn, and the bounds of their leaves: the one adapter to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import threadpoolctl
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lifenet._typing import Floats
+    from lifenet.losses import Loss
+
+__all__ = ["LeafBounds", "Sample", "TreeSettings", "Trees", "grow_trees"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows as trees see them.
+
+    Attributes
+    ----------
+    values : (n_rows, n_columns)
+    target, weight : (n_rows,)
+    """
+
+    values: Floats
+    target: Floats
+    weight: Floats
+
+
+class TreeSettings(NamedTuple):
+    """Settings of boosted trees, by scikit-learn's names."""
+
+    max_leaf_nodes: int
+    min_samples_leaf: int
+    learning_rate: float
+    max_features: float
+
+
+@dataclass(frozen=True, eq=False)
+class LeafBounds:
+    """Leaves as boxes: a row is inside where ``lower < x <= upper`` in every column.
+
+    Attributes
+    ----------
+    lower, upper : (n_leaves, n_columns), infinite where the leaf does not split by a column
+    """
+
+    lower: Floats
+    upper: Floats
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Boosted trees, and what they are made of.
+
+    Attributes
+    ----------
+    model : fitted, `n_rounds` rounds of one tree, or one for each of several classes
+    n_columns, n_outputs : of values and of scores
+    """
+
+    model: Any
+    n_columns: int
+    n_outputs: int
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds."""
+        return len(self.model._predictors)
+
+    def intercept(self, n_rounds: int | None = None) -> Floats:
+        """The score before the first round, and what trees without a split add, (n_outputs,)."""
+        start: Floats = np.ravel(self.model._baseline_prediction).astype(np.float64)
+        for trees in self.model._predictors[:n_rounds]:
+            for output, tree in enumerate(trees):
+                if len(tree.nodes) == 1:
+                    start[output] += float(tree.nodes[0]["value"])
+        return start
+
+    def leaves(self, n_rounds: int | None = None) -> tuple[LeafBounds, Floats]:
+        """Every leaf of the first rounds, and what it adds to the scores, (n_leaves, n_outputs)."""
+        bounds, heights = [], []
+        for trees in self.model._predictors[:n_rounds]:
+            for output, tree in enumerate(trees):
+                for ends, value in _leaves(tree, self.n_columns):
+                    bounds.append(ends)
+                    heights.append(value * np.eye(self.n_outputs)[output])
+        both = np.stack(bounds) if bounds else np.zeros((0, 2, self.n_columns))
+        height = np.stack(heights) if heights else np.zeros((0, self.n_outputs))
+        return LeafBounds(both[:, 0], both[:, 1]), height
+
+    def scores(self, values: Floats, rounds: Sequence[int]) -> list[Floats]:
+        """Scores after each of some numbers of rounds, each (n_rows, n_outputs)."""
+        staged = getattr(self.model, "staged_decision_function", self.model.staged_predict)
+        wanted, found = set(rounds), {}
+        with threadpoolctl.threadpool_limits(limits=1, user_api="openmp"):
+            for number, score in enumerate(staged(values), 1):
+                if number in wanted:
+                    found[number] = score.reshape(len(values), self.n_outputs)
+        return [found[number] for number in rounds]
+
+
+def grow_trees(
+    sample: Sample, loss: Loss, settings: TreeSettings, n_trees: int, seed: np.random.SeedSequence
+) -> Trees:
+    """Boosted trees of the rows.
+
+    Parameters
+    ----------
+    n_trees : in all; several classes share them
+    """
+    classes = loss.tree_loss == "log_loss"
+    kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+    model = kind(
+        loss=loss.tree_loss,
+        max_iter=max(1, n_trees // loss.n_outputs),
+        early_stopping=False,
+        random_state=int(seed.generate_state(1)[0] % 2**31),
+        **settings._asdict(),
+    )
+    # No sum may depend on the number of cores; networks are trained side by side instead.
+    with threadpoolctl.threadpool_limits(limits=1, user_api="openmp"):
+        # Weights, even all the same, make its binning of columns take most of the time.
+        weight = None if np.all(sample.weight == sample.weight[0]) else sample.weight
+        target = sample.target.astype(np.intp) if classes else sample.target
+        model.fit(sample.values, target, weight)
+    return Trees(model, sample.values.shape[1], loss.n_outputs)
+
+
+def _leaves(tree: Any, n_columns: int) -> list[tuple[Floats, float]]:
+    """Bounds of every leaf of a tree that has split, each (2, n_columns), and its height."""
+    nodes = tree.nodes
+    if len(nodes) == 1:
+        return []
+    whole = np.stack([np.full(n_columns, -np.inf), np.full(n_columns, np.inf)])
+    found, waiting = [], [(0, whole)]
+    while waiting:
+        number, ends = waiting.pop()
+        node = nodes[number]
+        if node["is_leaf"]:
+            found.append((ends, float(node["value"])))
+            continue
+        column, threshold = int(node["feature_idx"]), float(node["num_threshold"])
+        left, right = ends.copy(), ends.copy()
+        left[1, column] = min(left[1, column], threshold)
+        right[0, column] = max(right[0, column], threshold)
+        waiting += [(int(node["left"]), left), (int(node["right"]), right)]
+    return found

@@ -1,0 +1,1 @@
+"""Step 3: the output layer, a penalised linear model of the neurons."""

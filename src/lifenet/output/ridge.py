@@ -1,0 +1,313 @@
+"""The ridge output layer, its penalty chosen from one eigendecomposition.
+
+For squared error the whole path of penalties follows from the features' covariance matrix. Other
+losses with one output follow a path of fits that validation rows choose from, or, without such
+rows, a quadratic like the loss near the current fit. Several outputs choose by least squares of
+their responses, which are class indicators.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from lifenet._settings import Settings
+from lifenet.kernels.lstsq import solve_positive
+from lifenet.kernels.spectrum import Spectrum, least_gcv_penalty
+from lifenet.kernels.unimodal import find_valley
+from lifenet.losses import SquaredError
+from lifenet.neurons.features import span_of_rows
+from lifenet.output.discounts import choose_scale, discounted_scales, lay_out
+from lifenet.output.moments import gather_moments, quadratic_model
+from lifenet.output.newton import Curvature, fit_coefficients, spreads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lifenet._typing import Floats
+    from lifenet.data.folds import Fold
+    from lifenet.data.problem import Problem
+    from lifenet.data.rows import Block
+    from lifenet.losses import Loss
+    from lifenet.neurons.layer import Layer
+    from lifenet.output.moments import Moments
+
+__all__ = ["RidgeOutput"]
+
+_BLOCK_ROWS = 1024
+# Rounds of the performance iteration, and the relative change of the penalty that ends it.
+_ROUNDS, _SETTLED = 8, 0.3
+_HALVINGS = 8
+# The path of fits: two penalties a decade, each fitted so closely.
+_LEAST_SHARE, _PATH_STEPS, _ON_THE_WAY = 1e-8, 17, 1e-4
+_LEAST_CURVATURE = 0.1
+# Share of the degrees of freedom that an estimate of the dispersion takes for left, at least.
+_LEAST_LEFT = 0.05
+# Where a penalty of zero is asked for, this much keeps the fit of separable rows finite.
+_WHISPER = 1e-10
+
+
+@dataclass(repr=False)
+class RidgeOutput(Settings):
+    """Output layer of least loss with a ridge penalty: least squares, logistic, multinomial.
+
+    The penalty falls on coefficients times the length of their neuron's weights (on standardised
+    columns), so that it bounds slopes, also where a neuron was hardly ever active in training.
+
+    Parameters
+    ----------
+    penalty : float or "auto", default="auto"
+        "auto" chooses it: on validation rows where the fit has any, otherwise by generalised
+        cross-validation with N the sum of weights (for losses that are not quadratic and have one
+        output, the unbiased risk estimate). 0 is the unpenalised output layer, of minimum norm on
+        features of unit deviation where it is not unique.
+    inflation : float, default=1.4
+        Factor on the degrees of freedom in generalised cross-validation. Above one, since the
+        neurons were fitted to the same rows and the output layer's freedom is not all there is.
+    discounts : sequence of float, default=()
+        Penalty discounts tried for the neurons of base learners relative to leaf neurons of equal
+        standard deviation; chosen on the validation rows. Without leaf neurons all neurons are
+        penalised alike; without discounts by the lengths of their weights.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "penalty": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "inflation": [Interval(Real, 0, None, closed="neither")],
+        "discounts": ["array-like"],
+    }
+
+    weighs_members: ClassVar[bool] = False
+
+    penalty: float | str = "auto"
+    inflation: float = 1.4
+    discounts: Sequence[float] = ()
+
+    def check(self) -> None:
+        """Refuse settings out of their range."""
+        super().check()
+        given: Sequence[object] = self.discounts
+        wrong = [one for one in given if not (isinstance(one, Real) and float(one) > 0)]
+        if wrong:
+            raise ValueError(f"discounts must be numbers above 0; {wrong[0]!r} is among them.")
+
+    def fit(self, layer: Layer, fold: Fold, generator: np.random.Generator) -> Floats:
+        """Coefficients, (n_features + 1, n_outputs)."""
+        if len(self.discounts):
+            return self._fit_discounted(layer, fold)
+        return self._fit(layer, fold)
+
+    def _fit_discounted(self, layer: Layer, fold: Fold) -> Floats:
+        """Coefficients under the discount that the validation rows choose; the middle without any.
+
+        Where all rows are the training rows, fits of the choice are exact enough to begin
+        fine-tuning from.
+        """
+        layer, fold = lay_out(layer, fold)
+        scales = discounted_scales(layer, fold.train, self.discounts)
+        validation = fold.validation
+        if validation is None or not isinstance(self.penalty, str):
+            return self._fit(replace(layer, scale=scales[len(scales) // 2]), fold)
+        index, coefficients = choose_scale(fold.train, validation, layer.features, scales)
+        layer, loss = replace(layer, scale=scales[index]), fold.fit.loss
+        if not fold.refits and loss.quadratic:
+            return coefficients
+        if not fold.refits and loss.n_outputs == 1:
+            return _follow_path(fold.train, validation, layer, Curvature())[1]
+        return self._fit(layer, fold)
+
+    def _fit(self, layer: Layer, fold: Fold) -> Floats:
+        problem = fold.fit
+        spanned = span_of_rows(layer.features, layer.scale, problem.rows)
+        if spanned is not None and self.penalty != 0:
+            fewer = replace(layer, features=spanned, scale=np.ones(spanned.n_features))
+            inside = self._fit(fewer, fold)
+            return np.vstack([spanned.basis @ inside[:-1], inside[-1:]])
+        penalty, start, near = self.penalty, None, Curvature()
+        if isinstance(penalty, str):
+            penalty, start = self._choose(layer, fold, near)
+        if problem.loss.quadratic:
+            moments = gather_moments(problem, layer.features, layer.scale)
+            return _unscaled(_solve(moments, penalty), layer.scale)
+        penalty = max(penalty, _WHISPER)
+        return fit_coefficients(problem, layer.features, layer.scale, penalty, start, near=near)
+
+    def _choose(self, layer: Layer, fold: Fold, near: Curvature) -> tuple[float, Floats | None]:
+        """The penalty, and coefficients near those that go with it where they are at hand."""
+        validation, loss = fold.validation, fold.fit.loss
+        if loss.n_outputs == 1 and not loss.quadratic:
+            if validation is not None:
+                return _follow_path(fold.train, validation, layer, near)
+            return _settle(fold.fit, layer, self.inflation)
+        problem = fold.fit if validation is None else fold.train
+        moments = gather_moments(problem, layer.features, layer.scale)
+        spectrum = Spectrum.of(*moments.centred())
+        if validation is not None:
+            penalty = _least_validated(validation, layer, moments, spectrum)
+        else:
+            penalty = least_gcv_penalty(spectrum, moments.total, self.inflation)
+        return penalty * _mean_curvature(problem), None
+
+
+def _least_validated(
+    validation: Problem, layer: Layer, moments: Moments, spectrum: Spectrum
+) -> float:
+    """The penalty of the quadratic whose fit has the least loss on the validation rows."""
+    penalties = spectrum.penalties()
+    fits = [moments.with_intercept(spectrum.coefficients(float(one))) for one in penalties]
+    return float(penalties[int(np.argmin(_losses(validation, layer, np.stack(fits, axis=2))))])
+
+
+def _follow_path(
+    train: Problem, validation: Problem, layer: Layer, near: Curvature
+) -> tuple[float, Floats]:
+    """One output: the penalty whose fit has the least loss on the validation rows.
+
+    From the middle of a path of penalties in steps of two, down the slope of that loss; then the
+    neighbours of the best. `near` is left with a Hessian from close by.
+    """
+    validation = _softened(validation)
+    variances = np.square(spreads(train, layer.features) / layer.scale)
+    largest = float(variances.sum()) * _mean_curvature(train)
+    penalties = largest * np.geomspace(1.0, _LEAST_SHARE, _PATH_STEPS)
+    spanned = span_of_rows(layer.features, layer.scale, train.rows)
+    inside, kept = layer, near
+    if spanned is not None:  # a Hessian of that many features is of no use outside
+        inside = replace(layer, features=spanned, scale=np.ones(spanned.n_features))
+        kept = Curvature()
+    fits: dict[int, Floats] = {}
+
+    def loss_at(index: int) -> float:
+        start = fits[min(fits, key=lambda known: abs(known - index))] if fits else None
+        fits[index] = fit_coefficients(
+            train, inside.features, inside.scale, float(penalties[index]), start, _ON_THE_WAY, kept
+        )
+        return _mean_loss(validation, inside, fits[index] * np.append(inside.scale, 1.0)[:, None])
+
+    best = find_valley(loss_at, _PATH_STEPS, _PATH_STEPS // 2)
+    fit = fits[best]
+    if spanned is not None:
+        fit = np.vstack([spanned.basis @ fit[:-1], fit[-1:]])
+    return float(penalties[best]), fit
+
+
+def _softened(validation: Problem) -> Problem:
+    """The validation rows with targets that ask for no unbounded scores."""
+    target = validation.loss.soften(validation.rows.target, validation.rows.total_weight)
+    return replace(validation, rows=validation.rows.with_target(target))
+
+
+def _losses(validation: Problem, layer: Layer, path: Floats) -> Floats:
+    """Loss of each fit of a path (n_features + 1, n_outputs, n_fits), summed over the rows.
+
+    Several outputs are compared by squared error of their responses, as they were fitted.
+    """
+    loss: Loss = validation.loss if validation.loss.n_outputs == 1 else SquaredError()
+
+    def sums(block: Block) -> tuple[Floats]:
+        columns = layer.features.of(block) / layer.scale[:, None]
+        responses = validation.loss.responses(block.target).T
+        total = np.zeros(path.shape[2])
+        for response, fits in zip(responses, np.moveaxis(path, 1, 0), strict=True):
+            scores = columns.T @ fits[:-1] + fits[-1]
+            total += block.weight @ loss.value(response[:, None], scores[..., None])
+        return (total,)
+
+    return validation.rows.sum(sums, _BLOCK_ROWS)[0]
+
+
+def _settle(problem: Problem, layer: Layer, inflation: float) -> tuple[float, Floats]:
+    """One output without validation rows: the penalty with the least unbiased risk estimate.
+
+    Where the dispersion is known to be one, as for classes, a degree of freedom has a known cost.
+    (Generalised cross-validation divides by deviations that a strong signal has made vanish, and
+    runs away.) Otherwise the dispersion is estimated from the quadratic. The penalty is chosen for
+    the quadratic near the fit, the fit is moved, and so on, until the penalty settles. Where it
+    does not, the best of the later ones is kept: early fits are far from where their penalty leads.
+    """
+    fit: Floats = np.zeros((layer.n_features + 1, 1))
+    fit[-1] = problem.loss.null_score(problem.rows.target, problem.rows.weight)
+    penalty, visited = 0.0, []
+    for _ in range(_ROUNDS):
+        moments = quadratic_model(problem, layer.features, layer.scale, fit)
+        spectrum = Spectrum.of(*moments.centred())
+        cost = inflation * _dispersion(problem, spectrum) / problem.rows.total_weight
+        before, penalty = penalty, _least_risk(spectrum, cost)
+        target = moments.with_intercept(spectrum.coefficients(penalty))
+        fit = _shortened(problem, layer, fit, target, penalty)
+        risk = _mean_loss(problem, layer, fit) + cost * spectrum.freedom(penalty)
+        visited.append((risk, penalty))
+        if abs(penalty - before) <= _SETTLED * before:
+            return penalty, _unscaled(fit, layer.scale)
+    return min(visited[_ROUNDS // 2 :])[1], _unscaled(fit, layer.scale)
+
+
+def _dispersion(problem: Problem, spectrum: Spectrum) -> float:
+    """Variance of a working response about its expectation, over that a unit curvature stands for.
+
+    Estimated, where it is unknown, by the residuals of the fit that generalised cross-validation
+    chooses, over the degrees of freedom that this fit leaves.
+    """
+    if problem.loss.dispersion_known:
+        return 1.0
+    total = problem.rows.total_weight
+    penalty = least_gcv_penalty(spectrum, total)
+    left = max(1.0 - spectrum.freedom(penalty) / total, _LEAST_LEFT)
+    return spectrum.residual_variance(penalty) / left
+
+
+def _least_risk(spectrum: Spectrum, cost: float) -> float:
+    penalties = spectrum.penalties()
+    risks = [
+        0.5 * spectrum.residual_variance(float(one)) + cost * spectrum.freedom(float(one))
+        for one in penalties
+    ]
+    return float(penalties[int(np.argmin(risks))])
+
+
+def _shortened(
+    problem: Problem, layer: Layer, fit: Floats, target: Floats, penalty: float
+) -> Floats:
+    """The step towards a quadratic's minimum, halved until it does not raise the objective."""
+
+    def objective(at: Floats) -> float:
+        return _mean_loss(problem, layer, at) + 0.5 * penalty * float(np.square(at[:-1]).sum())
+
+    now = objective(fit)
+    for halving in range(_HALVINGS):
+        trial = fit + 0.5**halving * (target - fit)
+        if objective(trial) <= now:
+            return trial
+    return fit
+
+
+def _mean_loss(problem: Problem, layer: Layer, fit: Floats) -> float:
+    return float(_losses(problem, layer, fit[:, :, None])[0]) / problem.rows.total_weight
+
+
+def _mean_curvature(problem: Problem) -> float:
+    """Mean curvature of the loss at its best constant: one for squared error.
+
+    It turns a penalty on a least-squares fit of the responses into one on the scores. Where a class
+    has nearly all of the weight, hardly any penalty would be left.
+    """
+    rows, loss = problem.rows, problem.loss
+    null = loss.null_score(rows.target, rows.weight)
+    score = np.broadcast_to(null, (rows.n_rows, loss.n_outputs))
+    curvature = loss.curvature(rows.target, score).mean(axis=1)
+    # Written so that no rounding is added where all rows have the same curvature.
+    beyond = rows.weight @ (curvature - curvature[0]) / rows.total_weight
+    return max(float(curvature[0] + beyond), _LEAST_CURVATURE)
+
+
+def _solve(moments: Moments, penalty: float) -> Floats:
+    covariance, cross, _ = moments.centred()
+    return moments.with_intercept(solve_positive(covariance, cross, penalty))
+
+
+def _unscaled(coefficients: Floats, scale: Floats) -> Floats:
+    """From coefficients of scaled features to those of the features."""
+    return np.asarray(coefficients / np.append(scale, 1.0)[:, None])

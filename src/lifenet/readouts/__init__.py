@@ -1,1 +1,0 @@
-"""Step 3's options: how the members' neurons are combined into scores."""

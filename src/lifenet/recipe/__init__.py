@@ -1,0 +1,1 @@
+"""The whole algorithm, its presets, and the record of what was trained."""

@@ -1,0 +1,137 @@
+"""What "auto" means: the one function that fills a recipe in from loss, rows and columns.
+
+Every number here was chosen on the training parts of the sets named in docs/ablations.md, unless a
+comment says otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lifenet.data.folds import CrossFit
+from lifenet.finetune.minibatch import MiniBatch
+from lifenet.neurons.hierarchy import SAMPLERS, Hierarchy
+from lifenet.neurons.leaves import Leaves
+from lifenet.neurons.sampling import NeuronProjection
+from lifenet.recipe.single import choose_width
+from lifenet.solvers.adam import Adam
+from lifenet.solvers.lla import LLA
+
+if TYPE_CHECKING:
+    from lifenet.data.folds import Fold
+    from lifenet.data.problem import Problem
+    from lifenet.data.run import Run
+    from lifenet.recipe.recipe import Recipe
+
+__all__ = ["resolve", "resolve_resampling"]
+
+# Rows below which leaves may be smaller and one level of the hierarchy is enough.
+_FEW_ROWS = 400
+# Leaves of a tree, where the rows or the noise do not allow for more, and where they do.
+_FEW_LEAVES, _MANY_LEAVES, _MANY_ROWS = 8, 16, 5_000
+_MIN_SAMPLES_LEAF, _MIN_SAMPLES_LEAF_FEW = 20, 10
+# Neurons of each network in the levels of a hierarchy that is limited to n_networks.
+_LEVEL = 8
+# Base learners become fewer with the square of the unknowns of one, from this many unknowns on.
+_UNKNOWNS, _FEWEST_NETWORKS = 200, 4
+# Their rows: at most this many, fewer where unknowns times rows would be more than this.
+_MOST_ROWS, _FEWEST_ROWS, _CELLS = 4_000, 1_000, 2_000_000
+# Penalty of base learners whose solver is given by name, for separable losses and for others.
+_RIDGE_SEPARABLE, _RIDGE = 1e-4, 1e-5
+# Widths of base learners; base learners that are too narrow to tell classes apart do not make up
+# for it together, so that several are tried for separable losses.
+_WIDTHS_SEPARABLE, _WIDTHS = (10, 20, 40), (10,)
+# Share of the time in which a width is chosen. Chosen by hand.
+_CHOOSING = 0.1
+
+
+def resolve_resampling(resampling: Any, problem: Problem) -> Any:
+    """The number of folds, from all rows."""
+    if not isinstance(resampling, CrossFit) or not isinstance(resampling.n_folds, str):
+        return resampling
+    n_rows = problem.rows.total_weight
+    if resampling.n_folds == "more":
+        return replace(resampling, n_folds=5 if n_rows >= 20_000 else 8)
+    return replace(resampling, n_folds=4 if n_rows >= 3_000 else 5)
+
+
+def resolve(recipe: Recipe, fold: Fold, run: Run) -> Recipe:
+    """The recipe of a fold without "auto", from the loss and the training rows."""
+    neurons = tuple(_resolve_source(source, fold, run) for source in recipe.neurons)
+    return replace(recipe, neurons=neurons, finetune=_resolve_tuning(recipe.finetune, fold.train))
+
+
+def _resolve_source(source: Any, fold: Fold, run: Run) -> Any:
+    if isinstance(source, Leaves):
+        return _resolve_leaves(source, fold.train)
+    if isinstance(source, Hierarchy):
+        return _resolve_hierarchy(source, fold, run)
+    return source
+
+
+def _resolve_leaves(leaves: Leaves, train: Problem) -> Leaves:
+    n_rows, nodes, rows = train.rows.total_weight, leaves.max_leaf_nodes, leaves.min_samples_leaf
+    if isinstance(nodes, str):
+        many = n_rows >= _MANY_ROWS and not train.loss.separable
+        nodes = _MANY_LEAVES if many else _FEW_LEAVES
+    if isinstance(rows, str):
+        rows = _MIN_SAMPLES_LEAF if n_rows >= _FEW_ROWS else _MIN_SAMPLES_LEAF_FEW
+    return replace(leaves, max_leaf_nodes=nodes, min_samples_leaf=rows)
+
+
+def _resolve_hierarchy(hierarchy: Hierarchy, fold: Fold, run: Run) -> Hierarchy:
+    solver = _resolve_solver(hierarchy, fold, run)
+    columns, rows = fold.columns, fold.train.rows
+    n_inputs = rows.n_features if columns is None else len(columns.smooth)
+    unknowns = solver.n_neurons * (n_inputs + 1)
+    max_rows = hierarchy.max_rows
+    if isinstance(max_rows, str):
+        max_rows = int(np.clip(_CELLS // unknowns, _FEWEST_ROWS, _MOST_ROWS))
+    sampler, n_networks = hierarchy.sampler, hierarchy.n_networks
+    if n_networks is not None:
+        n_networks = _n_networks(n_networks, unknowns, fold.train)
+        levels = (_LEVEL, _LEVEL) if n_networks > _LEVEL else (_LEVEL,)
+        sampler = NeuronProjection(levels=levels, max_networks=max(n_networks, 1))
+    elif isinstance(sampler, str):
+        sampler = SAMPLERS[sampler]()
+    if isinstance(sampler, NeuronProjection):
+        sampler = replace(sampler, max_networks=sampler.n_networks(solver.n_neurons))
+    return replace(
+        hierarchy, sampler=sampler, solver=solver, n_networks=n_networks, max_rows=max_rows
+    )
+
+
+def _n_networks(most: int, unknowns: int, train: Problem) -> int:
+    """Most base learners of an output."""
+    most = most if train.rows.total_weight >= _FEW_ROWS else min(most, _LEVEL)
+    most = -(-most // train.loss.n_outputs)
+    fewer = round(most * min(1.0, (_UNKNOWNS / unknowns) ** 2))
+    return min(most, max(fewer, _FEWEST_NETWORKS))
+
+
+def _resolve_solver(hierarchy: Hierarchy, fold: Fold, run: Run) -> Any:
+    """The solver of the base learners: its penalty by the loss, its width by the validation rows.
+
+    Base learners need not be trained to the last digit: the output layer is fitted anew.
+    """
+    if not isinstance(hierarchy.solver, str):
+        return hierarchy.solver
+    separable = fold.train.loss.separable
+    widths: Any = hierarchy.n_neurons
+    if isinstance(widths, str):
+        widths = _WIDTHS_SEPARABLE if separable else _WIDTHS
+    widths = tuple(widths) if isinstance(widths, tuple | list) else (int(widths),)
+    if hierarchy.solver == "adam":
+        solver: Any = Adam(widths[0])
+    else:
+        ridge = _RIDGE_SEPARABLE if separable else _RIDGE
+        solver = LLA(widths[0], ridge=ridge, max_iter=hierarchy.max_iter, tol=5e-3)
+    limited = run.until(run.deadline.rest(_CHOOSING))
+    return solver.set_params(n_neurons=choose_width(fold, solver, widths, limited))
+
+
+def _resolve_tuning(tuning: Any, train: Problem) -> Any:
+    return tuning.resolved(train.loss) if isinstance(tuning, MiniBatch) else tuning

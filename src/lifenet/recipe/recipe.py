@@ -1,0 +1,228 @@
+"""The whole algorithm, for every preset, on one screen: `fit_life` and `fit_fold`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import joblib
+import numpy as np
+from sklearn.utils._param_validation import HasMethods
+
+from lifenet._clock import now
+from lifenet._settings import Settings
+from lifenet._threads import one_blas_thread
+from lifenet.data.folds import Holdout
+from lifenet.data.run import Purpose
+from lifenet.finetune.base import fine_tune
+from lifenet.network import ReluNetwork
+from lifenet.neurons.hierarchy import Hierarchy
+from lifenet.neurons.layer import Layer
+from lifenet.output.base import fit_output
+from lifenet.output.ridge import RidgeOutput
+from lifenet.recipe.auto import resolve, resolve_resampling
+from lifenet.stacking.base import FoldFit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lifenet.data.folds import Fold
+    from lifenet.data.inputs import Inputs
+    from lifenet.data.run import Run
+    from lifenet.stacking.base import Stacked
+
+__all__ = ["Fitted", "Recipe", "fit_fold", "fit_life", "mean_network"]
+
+# Share of the time after which neurons are no longer grown: all of it but what the output layer
+# takes, or less where fine-tuning is to follow. Chosen by hand.
+_GROWN_BY, _GROWN_BEFORE_TUNING = 0.8, 0.3
+# Share of the time that the folds may take where companions or compression follow.
+_FOLDS_BY = 0.8
+
+
+@dataclass(repr=False)
+class Recipe(Settings):
+    """The parts of which a network is made; presets are values of it.
+
+    Parameters
+    ----------
+    codes : QuantileCoding or None, default=None
+        Piecewise-linear codes of the columns; None takes the columns unchanged.
+    neurons : sequence of neuron sources, default=(Hierarchy(),)
+        Steps 1 and 2: where the neurons come from, `Hierarchy` or `Leaves`.
+    output : output layer, default=RidgeOutput()
+        Step 3: how the neurons are combined into scores.
+    finetune : LBFGS, MiniBatch or None, default=None
+        How all neurons and the output layer are refined together in the end.
+    resampling : Holdout or CrossFit, default=Holdout()
+        Which rows choose penalties, stopping and weights; whether networks are averaged over folds.
+    stack : sequence of companions, default=()
+        Models with a weight chosen out of fold: `LinearModel`, `BoostedTrees`.
+    compress : Distil or None, default=None
+        How a network of few neurons is made of the full one.
+
+    Examples
+    --------
+    >>> from lifenet import LIFERegressor, MiniBatch, preset
+    >>> from lifenet.datasets import simulate
+    >>> data = simulate.aim(500, random_state=0)
+    >>> recipe = preset("fast").set_params(finetune=MiniBatch(n_steps=50), stack=())
+    >>> model = LIFERegressor(preset=recipe, random_state=0).fit(data.X, data.y)
+    >>> bool(model.score(data.X, data.y) > 0.8)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "codes": [HasMethods(["learn", "check"]), None],
+        "neurons": [tuple, list],
+        "output": [HasMethods(["fit", "check"])],
+        "finetune": [HasMethods(["refine", "check"]), None],
+        "resampling": [HasMethods(["folds", "check"])],
+        "stack": [tuple, list],
+        "compress": [HasMethods(["distil", "check"]), None],
+    }
+
+    codes: Any = None
+    neurons: Sequence[Any] = field(default_factory=lambda: (Hierarchy(),))
+    output: Any = field(default_factory=RidgeOutput)
+    finetune: Any = None
+    resampling: Any = field(default_factory=Holdout)
+    stack: Sequence[Any] = ()
+    compress: Any = None
+
+    def check(self) -> None:
+        """Refuse parts that are out of their range or cannot be combined."""
+        super().check()
+        single = (self.codes, self.output, self.finetune, self.resampling, self.compress)
+        for part in (*single, *self.neurons, *self.stack):
+            if isinstance(part, type):
+                raise ValueError(
+                    f"A part of a recipe must be an object, not the class {part.__name__}; "
+                    f"write {part.__name__}()."
+                )
+            if part is not None:
+                part.check()
+        self._check_together()
+
+    def _check_together(self) -> None:
+        if not self.neurons:
+            raise ValueError("neurons is empty; a recipe needs at least one source of neurons.")
+        ramps = getattr(self.codes, "kind", None) == "full"
+        for part in (*self.neurons, *self.stack):
+            if getattr(part, "needs_ramps", False) and not ramps:
+                raise ValueError(
+                    f"{type(part).__name__} needs ramps of the columns, and codes={self.codes!r} "
+                    f"has none; use codes=QuantileCoding('full'), or leave "
+                    f"{type(part).__name__} out."
+                )
+        free = [one for one in self.neurons if getattr(one, "needs_ramps", False)]
+        if free and getattr(self.output, "weighs_members", False):
+            raise ValueError(
+                f"output={self.output!r} weighs base learners, and the neurons of "
+                f"{type(free[0]).__name__} belong to none; use RidgeOutput or ElasticNetOutput."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a recipe made of the data, in standardised units.
+
+    Attributes
+    ----------
+    network : the result
+    fits : the network of each fold that was trained
+    n_folds : folds that there were; more than were trained where time ran out
+    stacked : companions that were weighed
+    """
+
+    network: ReluNetwork
+    fits: tuple[FoldFit, ...]
+    n_folds: int
+    stacked: tuple[Stacked, ...] = ()
+
+
+def fit_life(data: Inputs, recipe: Recipe, run: Run) -> Fitted:
+    """LIFE: a network for each fold, their mean, its companions, fewer neurons where asked."""
+    folds = resolve_resampling(recipe.resampling, data.problem).folds(data, run.split_seed)
+    more = bool(recipe.stack) or recipe.compress is not None
+    fits = fit_folds(recipe, folds, run.until(run.deadline.at(_FOLDS_BY if more else 1.0)))
+    network = mean_network(fits)
+    stacked = []
+    for companion in recipe.stack:
+        network, fits, weighed = companion.add(network, fits, data, run)
+        stacked += [weighed] if weighed is not None else []
+    if recipe.compress is not None:
+        network = recipe.compress.distil(network, fits[0], data, run)
+    return Fitted(network, fits, len(folds), tuple(stacked))
+
+
+def fit_fold(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
+    """The network of one fold: grow neurons, fit the output layer, fine-tune all together."""
+    begun, recipe = now(), resolve(recipe, fold, run)
+
+    # Steps 1 and 2: neurons from all sources, trained on the training rows.
+    share = _GROWN_BY if recipe.finetune is None else _GROWN_BEFORE_TUNING
+    growing = run.until(run.deadline.rest(share))
+    grown = [source.grow(fold, growing) for source in recipe.neurons]
+    layer = Layer.join([one.layer for one in grown])
+
+    # Step 3: one layer, whose penalties are chosen on the validation rows.
+    run.report("output layer", 0, 1)
+    seed = run.child_seed(fold, Purpose.OUTPUT)
+    network, used = fit_output(recipe.output, layer, fold, seed)
+
+    # Beyond the paper: refine all neurons and coefficients as far as the validation rows gain.
+    tuned = None
+    if recipe.finetune is not None:
+        steps = run.child_seed(fold, Purpose.FINE_TUNING)
+
+        def rehearse() -> tuple[ReluNetwork, Layer]:
+            return fit_output(recipe.output, layer, fold.training_only(), seed)
+
+        tuned = fine_tune(recipe.finetune, network, used, fold, rehearse, steps, run.deadline)
+    run.report("output layer", 1, 1)
+
+    return FoldFit.of(
+        fold,
+        network if tuned is None else tuned.network,
+        stages=tuple(stage for one in grown for stage in one.stages),
+        n_leaves=int(np.count_nonzero(used.leaf_mask)),
+        tuned=tuned,
+        seconds=now() - begun,
+    )
+
+
+def fit_folds(recipe: Recipe, folds: Sequence[Fold], run: Run) -> tuple[FoldFit, ...]:
+    """The networks of all folds, side by side; those begun too late are left out, but the first."""
+    if len(folds) == 1:
+        return (_fit_alone(recipe, folds[0], run),)
+    parallel = joblib.Parallel(n_jobs=run.n_jobs, return_as="generator")
+    run.report("fold", 0, len(folds))
+    fits: list[FoldFit] = []
+    for found in parallel(
+        joblib.delayed(_fit_or_leave)(recipe, fold, run.alone(), number)
+        for number, fold in enumerate(folds)
+    ):
+        fits += [] if found is None else [found]
+        run.report("fold", len(fits), len(folds))
+    return tuple(fits)
+
+
+def _fit_or_leave(recipe: Recipe, fold: Fold, run: Run, number: int) -> FoldFit | None:
+    """What a worker does; None where the time is over before its turn."""
+    if number > 0 and run.deadline.passed:
+        return None
+    return _fit_alone(recipe, fold, run)
+
+
+def _fit_alone(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
+    with one_blas_thread():
+        return fit_fold(recipe, fold, run)
+
+
+def mean_network(fits: Sequence[FoldFit]) -> ReluNetwork:
+    """The mean of the folds' networks: one network of all their neurons."""
+    networks = [one.network for one in fits]
+    if len(networks) == 1:
+        return networks[0]
+    return ReluNetwork.concatenate(networks, np.full(len(networks), 1 / len(networks)))

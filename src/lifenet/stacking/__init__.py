@@ -1,0 +1,1 @@
+"""Companions of the network, each with a weight chosen out of fold."""

@@ -1,0 +1,260 @@
+"""What "auto" means: a table of losses, rows and columns, written out."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from lifenet import (
+    LBFGS,
+    LLA,
+    Adam,
+    Bootstrap,
+    CrossFit,
+    Hierarchy,
+    Holdout,
+    Leaves,
+    MiniBatch,
+    NeuronProjection,
+    RandomProjection,
+    Recipe,
+    preset,
+)
+from lifenet._clock import Deadline
+from lifenet.data.evaluation import mean_loss
+from lifenet.data.folds import Fold
+from lifenet.data.problem import Problem
+from lifenet.data.rows import ArrayRows
+from lifenet.data.run import Run
+from lifenet.losses import Logistic, Multinomial, SquaredError
+from lifenet.neurons.hierarchy import Given
+from lifenet.recipe.auto import resolve, resolve_resampling
+from lifenet.recipe.single import train_single
+
+SQUARED, TWO, THREE = SquaredError(), Logistic(), Multinomial(3)
+# As in preset "fast".
+FAST = Hierarchy(n_neurons=10, max_iter=10, n_networks=20, max_rows="auto")
+
+
+def problem_of(loss, n_rows, n_inputs=4):
+    """A few rows with the weight of n_rows: what counts is the weight."""
+    weight = np.full(10, n_rows / 10)
+    return Problem(ArrayRows.of(np.zeros((10, n_inputs)), np.arange(10) % 2.0, weight), loss)
+
+
+def resolved(part, loss=SQUARED, n_rows=1_000, n_inputs=4, columns=None):
+    """A source of neurons without "auto"."""
+    fold = Fold.whole(problem_of(loss, n_rows, n_inputs), columns)
+    (found,) = resolve(Recipe(neurons=(part,)), fold, Run(0)).neurons
+    return found
+
+
+@pytest.mark.parametrize(
+    ("loss", "n_rows", "max_leaf_nodes", "min_samples_leaf"),
+    [
+        (SQUARED, 100, 8, 10),
+        (SQUARED, 399, 8, 10),
+        (SQUARED, 400, 8, 20),
+        (SQUARED, 4_999, 8, 20),
+        (SQUARED, 5_000, 16, 20),
+        (SQUARED, 1e6, 16, 20),
+        (TWO, 399, 8, 10),
+        (TWO, 400, 8, 20),
+        (TWO, 5_000, 8, 20),
+        (TWO, 1e6, 8, 20),
+        (THREE, 399, 8, 10),
+        (THREE, 400, 8, 20),
+        (THREE, 1e6, 8, 20),
+    ],
+)
+def test_leaves(loss, n_rows, max_leaf_nodes, min_samples_leaf):
+    found = resolved(Leaves(n_trees=7), loss, n_rows)
+    assert found == Leaves(7, max_leaf_nodes, min_samples_leaf=min_samples_leaf)
+    given = Leaves(max_leaf_nodes=3, min_samples_leaf=4)
+    assert resolved(given, loss, n_rows) == given
+    either = replace(given, max_leaf_nodes="auto")
+    assert resolved(either, loss, n_rows) == replace(given, max_leaf_nodes=max_leaf_nodes)
+
+
+@pytest.mark.parametrize(
+    ("loss", "n_rows", "n_inputs", "n_networks", "levels", "max_rows"),
+    [
+        (SQUARED, 399, 4, 8, (8,), 4_000),
+        (SQUARED, 400, 4, 20, (8, 8), 4_000),
+        (SQUARED, 1e6, 4, 20, (8, 8), 4_000),
+        (SQUARED, 1_000, 19, 20, (8, 8), 4_000),  # 200 unknowns
+        (SQUARED, 1_000, 24, 13, (8, 8), 4_000),  # 250: 0.64 of 20
+        (SQUARED, 1_000, 39, 5, (8,), 4_000),  # 400: a quarter
+        (SQUARED, 1_000, 59, 4, (8,), 3_333),  # 600: a ninth, but four at least
+        (SQUARED, 1_000, 199, 4, (8,), 1_000),
+        (SQUARED, 1_000, 399, 4, (8,), 1_000),
+        (TWO, 399, 4, 8, (8,), 4_000),
+        (TWO, 1_000, 4, 20, (8, 8), 4_000),
+        (TWO, 1_000, 39, 5, (8,), 4_000),
+        (THREE, 399, 4, 3, (8,), 4_000),  # classes share them
+        (THREE, 1_000, 4, 7, (8,), 4_000),
+        (THREE, 1_000, 39, 4, (8,), 4_000),
+        (THREE, 399, 39, 3, (8,), 4_000),  # never more than a third of eight
+    ],
+)
+def test_base_learners(loss, n_rows, n_inputs, n_networks, levels, max_rows):
+    found = resolved(FAST, loss, n_rows, n_inputs)
+    assert found.n_networks == n_networks
+    assert found.sampler == NeuronProjection(levels=levels, max_networks=n_networks)
+    assert found.max_rows == max_rows
+
+
+def test_inputs_are_the_smooth_codes_where_there_are_codes():
+    columns = SimpleNamespace(smooth=np.arange(39))
+    found = resolved(FAST, n_inputs=600, columns=columns)
+    assert (found.n_networks, found.max_rows) == (5, 4_000)  # as of 39 columns
+
+
+def test_rows_and_numbers_that_are_given_stay():
+    found = resolved(replace(FAST, max_rows=77), n_inputs=399)
+    assert found.max_rows == 77
+    assert resolved(replace(FAST, max_rows=None), n_inputs=399).max_rows is None
+    none = resolved(replace(FAST, n_networks=0))
+    assert none.n_networks == 0
+    none.check()
+    assert resolved(replace(FAST, n_networks=3)).n_networks == 3
+
+
+@pytest.mark.parametrize(
+    ("sampler", "solver", "expected"),
+    [
+        ("neurons", "lla", NeuronProjection(max_networks=150)),  # 1,500 neurons in all
+        ("neurons", LLA(40), NeuronProjection(max_networks=37)),
+        ("neurons", LLA(4_000), NeuronProjection(max_networks=1)),
+        ("random", "lla", RandomProjection()),
+        ("bootstrap", "lla", Bootstrap()),
+        (NeuronProjection((3,), cutoff=0.5), LLA(20), NeuronProjection((3,), 0.1, 0.9, 0.5, 75)),
+        (NeuronProjection(max_networks=9), "lla", NeuronProjection(max_networks=9)),
+        (Bootstrap(7), "lla", Bootstrap(7)),
+    ],
+    ids=str,
+)
+def test_samplers(sampler, solver, expected):
+    found = resolved(Hierarchy(sampler, solver))
+    assert found.sampler == expected
+    assert found.n_networks is None
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "loss", "expected"),
+    [
+        (Hierarchy(), SQUARED, LLA(10, ridge=1e-5, max_iter=20, tol=5e-3)),
+        (Hierarchy(), TWO, LLA(10, ridge=1e-4, max_iter=20, tol=5e-3)),
+        (Hierarchy(), THREE, LLA(10, ridge=1e-4, max_iter=20, tol=5e-3)),
+        (Hierarchy(n_neurons=6, max_iter=3), SQUARED, LLA(6, ridge=1e-5, max_iter=3, tol=5e-3)),
+        (Hierarchy(n_neurons=(5, 9)), TWO, LLA(5, ridge=1e-4, max_iter=20, tol=5e-3)),
+        (Hierarchy(solver="adam"), SQUARED, Adam(10)),
+        (Hierarchy(solver="adam", n_neurons=12), TWO, Adam(12)),
+        (Hierarchy(solver=LLA(3, ridge=0.5)), TWO, LLA(3, ridge=0.5)),
+    ],
+    ids=str,
+)
+def test_solvers_without_validation_rows(hierarchy, loss, expected):
+    """Of several widths, the first."""
+    assert resolved(hierarchy, loss).solver == expected
+
+
+def wavy(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = (np.sin(3 * X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=n) > 0).astype(float)
+    return Problem(ArrayRows.of(X, y), TWO)
+
+
+@pytest.mark.parametrize("widths", [(1, 8), (8, 1), "auto"], ids=str)
+def test_the_width_is_the_one_that_does_best_on_the_validation_rows(widths):
+    train = wavy(200, 0)
+    fold, run = Fold(train, wavy(150, 1), train), Run(0)
+    hierarchy = Hierarchy(n_neurons=widths, max_iter=4)
+    (found,) = resolve(Recipe(neurons=(hierarchy,)), fold, run).neurons
+    tried = (10, 20, 40) if widths == "auto" else widths
+    losses = []
+    for width in tried:
+        solver = LLA(width, ridge=1e-4, max_iter=4, tol=5e-3)
+        losses.append(mean_loss(fold.validation, train_single(train, solver, run).network))
+    assert found.solver.n_neurons == tried[int(np.argmin(losses))]
+
+
+def test_without_time_the_first_width_is_taken():
+    train = wavy(200, 0)
+    fold = Fold(train, wavy(150, 1), train)
+    recipe = Recipe(neurons=(Hierarchy(n_neurons=(1, 8)),))
+    (found,) = resolve(recipe, fold, Run(0, deadline=Deadline.after(1e-9))).neurons
+    assert found.solver.n_neurons == 1
+
+
+@pytest.mark.parametrize(
+    ("loss", "max_epochs", "learning_rate"),
+    [(SQUARED, 150, 5e-4), (TWO, 30, 2e-4), (THREE, 30, 2e-4)],
+    ids=["squared", "two", "three"],
+)
+def test_fine_tuning(loss, max_epochs, learning_rate):
+    fold = Fold.whole(problem_of(loss, 1_000))
+
+    def tuned(settings):
+        return resolve(Recipe(neurons=(Leaves(),), finetune=settings), fold, Run(0)).finetune
+
+    given = MiniBatch(max_epochs=7, learning_rate=0.1)
+    assert tuned(given) == given
+    assert tuned(replace(given, max_epochs="auto")) == replace(given, max_epochs=max_epochs)
+    rate = replace(given, learning_rate="auto")
+    assert tuned(rate) == replace(given, learning_rate=learning_rate)
+    assert tuned(LBFGS(5)) == LBFGS(5)
+    assert tuned(None) is None
+
+
+@pytest.mark.parametrize(
+    ("n_folds", "n_rows", "expected"),
+    [
+        ("auto", 100, 5),
+        ("auto", 2_999, 5),
+        ("auto", 3_000, 4),
+        ("auto", 1e6, 4),
+        ("more", 100, 8),
+        ("more", 19_999, 8),
+        ("more", 20_000, 5),
+        (3, 100, 3),
+        (3, 1e6, 3),
+    ],
+)
+@pytest.mark.parametrize("loss", [SQUARED, TWO, THREE], ids=["squared", "two", "three"])
+def test_folds(n_folds, n_rows, expected, loss):
+    for extra in (False, True):
+        settings = CrossFit(n_folds, extra_fold=extra, min_rows=50)
+        found = resolve_resampling(settings, problem_of(loss, n_rows))
+        assert found == CrossFit(expected, extra_fold=extra, min_rows=50)
+
+
+def test_a_hold_out_has_nothing_to_resolve():
+    settings = Holdout(50)
+    assert resolve_resampling(settings, problem_of(SQUARED, 1_000)) is settings
+
+
+@pytest.mark.parametrize("name", ["paper", "fast", "best", "small"])
+@pytest.mark.parametrize("loss", [SQUARED, TWO, THREE], ids=["squared", "two", "three"])
+def test_a_resolved_recipe_is_sound_and_leaves_the_rest_unchanged(name, loss):
+    recipe, fold = preset(name), Fold.whole(problem_of(loss, 1_000))
+    found = resolve(recipe, fold, Run(0))
+    found.check()
+    assert recipe == preset(name)  # the preset is not changed
+    for part in ("codes", "output", "resampling", "stack", "compress"):
+        assert getattr(found, part) is getattr(recipe, part)
+    for source in found.neurons:
+        if isinstance(source, Leaves):
+            assert "auto" not in vars(source).values()
+        else:
+            assert not isinstance(source.sampler, str)
+            assert not isinstance(source.solver, str)
+            assert source.max_rows != "auto"
+    assert found.finetune is None or "auto" not in vars(found.finetune).values()
+
+
+def test_sources_of_other_classes_pass_unchanged():
+    given = Given(())
+    assert resolved(given) is given

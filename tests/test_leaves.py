@@ -1,0 +1,327 @@
+"""Leaf neurons: neurons against leaves, and what the codes of the columns say of both."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from coded_tables import SQUARED, Coded, few_valued, grow, inside, target_of
+from lifenet.data.columns import CodedColumns
+from lifenet.data.folds import Fold
+from lifenet.data.problem import Problem
+from lifenet.data.run import Run
+from lifenet.losses import Multinomial
+from lifenet.neurons.hierarchy import Hierarchy, successful
+from lifenet.neurons.layer import Layer
+from lifenet.neurons.leaves import Leaves, leaf_layer, sample_of
+from lifenet.neurons.sampling import NeuronProjection
+from lifenet.neurons.trees import LeafBounds
+from lifenet.solvers.lla import LLA
+
+BENT, BINARY, CONSTANT = (0, 1, 2), (3, 4), 5
+
+
+def activations(theta, inputs):
+    return np.maximum(inputs @ theta.T, 0.0)
+
+
+@pytest.fixture(scope="module")
+def few():
+    return Coded.of(few_valued())
+
+
+# ---------------------------------------------------------------------- codes
+
+
+class TestCodedColumns:
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_they_are_what_the_codes_say(self, dtype, weighted):
+        X = few_valued()
+        weight = np.arange(400) % 4 / 2.0 if weighted else None
+        coded = Coded.of(X, weight, dtype)
+        columns, codes = coded.columns, coded.coding.encode(X)
+        mass = np.ones(400) if weight is None else weight
+        mean = np.average(codes, axis=0, weights=mass)
+        scale = np.sqrt(np.average((codes - mean) ** 2, axis=0, weights=mass))
+        scale[scale == 0] = 1.0
+        tolerance = 1e-12 if dtype is np.float64 else 1e-6
+        assert columns.n_columns == 6
+        assert columns.n_codes == codes.shape[1] == (2 + 7) + (2 + 4) + (2 + 2) + 1 + 1 + 1
+        first = [0, 9, 15, 19, 20, 21]
+        assert columns.value.tolist() == first
+        assert columns.smooth.tolist() == [0, 1, 9, 10, 15, 16, 19, 20, 21]
+        for j in (*BENT, *BINARY):
+            levels = np.unique(X[:, j])
+            rows = np.array([np.flatnonzero(X[:, j] == level)[0] for level in levels])
+            heights = ((codes - mean) / scale)[np.ix_(rows, columns.ramps[j])]
+            value = ((codes - mean) / scale)[rows, first[j]]
+            np.testing.assert_allclose(columns.knots[j], value, atol=tolerance)
+            assert len(columns.ramps[j]) == len(levels) - 1
+            # Ramp r is low up to its knot and high from the next one on.
+            low, high = columns.zero[columns.ramps[j]], columns.one[columns.ramps[j]]
+            above = np.arange(len(levels))[:, None] > np.arange(len(levels) - 1)
+            np.testing.assert_allclose(heights, np.where(above, high, low), atol=tolerance)
+        for j in BENT:
+            assert columns.ramps[j].tolist() == list(
+                range(first[j] + 2, first[j] + 2 + len(columns.ramps[j]))
+            )
+        assert len(columns.ramps[CONSTANT]) == len(columns.knots[CONSTANT]) == 0
+        assert columns.one[21] > columns.zero[21]
+        # Every row's value is a knot, and no other number near it.
+        for j in (*BENT, *BINARY):
+            assert np.isin(coded.values()[:, j], columns.knots[j]).all()
+
+    def test_bins_are_half_open_and_the_outer_ones_endless(self):
+        columns = one_column(4)
+        heights = np.array([-9.0, 0.0, 0.5, 1.0, 1.5, 2.999, 3.0, 3.5, 4.0, 99.0])
+        assert columns.bins(0, heights).tolist() == [0, 0, 0, 1, 1, 2, 3, 3, 3, 3]
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_a_threshold_at_a_frequent_value_is_told_from_the_next(self, dtype, seed):
+        # Trees split at a value itself where it fills a bin of theirs, not half-way to the next.
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=1000)
+        x[::2] = often = 0.3 * rng.normal()
+        coded = Coded.of(x[:, None], dtype=dtype)
+        values = coded.values()
+        settings = {"max_leaf_nodes": 2, "max_features": 1.0}
+        leaves, _ = grow(values, (x > often).astype(float), n_trees=1, **settings).leaves()
+        assert often in x
+        assert leaves.upper.min() == values[0, 0]
+        layer = leaf_layer(leaves, coded.columns)
+        below, above = activations(layer.theta, coded.inputs()[:1])[0]
+        assert (below, above) == pytest.approx((1.0, 0.0), abs=1e-6)
+
+
+# ---------------------------------------------------------------------- neurons
+
+
+def one_column(n_bins):
+    """A column whose knots are 0, 1, ..., coded by its value and its ramps unchanged."""
+    return CodedColumns(
+        n_codes=n_bins + 1,
+        value=np.array([0]),
+        smooth=np.array([0]),
+        ramps=(np.arange(1, n_bins + 1),),
+        knots=(np.arange(n_bins + 1.0),),
+        zero=np.zeros(n_bins + 1),
+        one=np.ones(n_bins + 1),
+    )
+
+
+def at(columns, x):
+    """Inputs of such a column."""
+    x = np.asarray(x, dtype=float)
+    ramps = np.clip(x[:, None] - np.arange(columns.n_codes - 1), 0, 1)
+    return np.column_stack([x, ramps, np.ones(len(x))])
+
+
+def leaves_by_hand(few):
+    """Leaves with a lower end, an upper one, both, and in several columns, ends half-way."""
+    half = [(knots[1:] + knots[:-1]) / 2 for knots in few.columns.knots]
+    lower, upper = np.full((9, 6), -np.inf), np.full((9, 6), np.inf)
+    lower[0, 0] = half[0][2]
+    upper[1, 0] = half[0][5]
+    lower[2, 0], upper[2, 0] = half[0][1], half[0][2]  # one value
+    lower[3, 1], upper[3, 1], upper[3, 2] = half[1][0], half[1][3], half[2][0]
+    lower[4, 3] = half[3][0]
+    upper[5, 4] = half[4][0]
+    lower[6, 3], upper[6, 4], lower[6, 0] = half[3][0], half[4][0], half[0][0]
+    lower[7, 2], upper[7, 2] = half[2][0], half[2][1]
+    lower[8, :5] = [one[0] for one in half[:5]]
+    return LeafBounds(lower, upper)
+
+
+class TestLeafLayer:
+    def test_leaves_by_hand_are_indicators(self, few):
+        leaves = leaves_by_hand(few)
+        for k in range(len(leaves)):
+            one = LeafBounds(leaves.lower[k : k + 1], leaves.upper[k : k + 1])
+            layer = leaf_layer(one, few.columns)
+            held = inside(one, few.values())[0]
+            assert 0 < held.sum() < len(held)
+            found = activations(layer.theta, few.inputs())[:, 0]
+            np.testing.assert_allclose(found, held, atol=1e-12)
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_leaves_of_trees_are_indicators_and_different_ones_come_once(self, dtype):
+        few = Coded.of(few_valued(seed=5), dtype=dtype)
+        leaves, _ = grow(few.values(), target_of(few.X), n_trees=30).leaves()
+        layer = leaf_layer(leaves, few.columns)
+        held = inside(leaves, few.values())
+        different = {(*low, *high) for low, high in zip(leaves.lower, leaves.upper, strict=True)}
+        assert layer.n_features == len(different) < len(leaves)
+        found = activations(layer.theta, few.inputs()).T
+        np.testing.assert_allclose(found, np.round(found), atol=1e-9)
+        mine = {row.tobytes() for row in np.round(found).astype(bool)}
+        assert mine == {row.tobytes() for row in held}
+
+    def test_heights_of_equal_leaves_add_up_to_the_trees(self, few):
+        """The layer's neurons, each with what all leaves that it stands for add, are the trees."""
+        values, target = few.values(), target_of(few.X)
+        trees = grow(values, target, n_trees=40)
+        leaves, height = trees.leaves()
+        layer = leaf_layer(leaves, few.columns)
+        beta = np.zeros(layer.n_features)
+        for k in range(len(leaves)):
+            one = LeafBounds(leaves.lower[k : k + 1], leaves.upper[k : k + 1])
+            alone = leaf_layer(one, few.columns)
+            (index,) = np.flatnonzero((layer.theta == alone.theta).all(axis=1))
+            beta[index] += height[k, 0]
+        found = activations(layer.theta, few.inputs()) @ beta + trees.intercept()
+        np.testing.assert_allclose(found, trees.model.predict(values), atol=1e-9)
+
+    def test_between_the_knots_they_rise_and_fall_without_a_jump(self, few):
+        layer = leaf_layer(
+            grow(few.values(), target_of(few.X), n_trees=30).leaves()[0], few.columns
+        )
+        low, high = few.X.min(axis=0), few.X.max(axis=0)
+        gaps = np.array([np.diff(np.unique(column)).min(initial=8.0) for column in few.X.T])
+        rng = np.random.default_rng(2)
+        between = 0
+        for _ in range(5):
+            start, end = rng.uniform(low, high, size=(2, 6))
+            way = start + np.linspace(0, 1, 200)[:, None] * (end - start)
+            found = activations(layer.theta, few.inputs(way))
+            assert found.min() >= 0
+            assert found.max() <= 1 + 1e-12
+            most = (np.abs(end - start) / 199 / gaps).sum()  # no ramp is steeper than its gap
+            assert np.abs(np.diff(found, axis=0)).max() <= most + 1e-12
+            between += np.sum((found > 0.01) & (found < 0.99))
+        assert between > 100
+
+    def test_weights_are_trainable_in_the_ramps_of_the_columns_of_the_leaf(self, few):
+        leaves = leaves_by_hand(few)
+        columns = few.columns
+        for low, high in zip(leaves.lower, leaves.upper, strict=True):
+            (trainable,) = leaf_layer(LeafBounds(low[None], high[None]), columns).trainable
+            asked = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
+            expected = np.sort(np.concatenate([columns.ramps[j] for j in asked]))
+            np.testing.assert_array_equal(np.flatnonzero(trainable), expected)
+
+    def test_all_other_weights_are_zero(self, few):
+        layer = leaf_layer(grow(few.values(), target_of(few.X)).leaves()[0], few.columns)
+        assert not layer.theta[:, :-1][~layer.trainable].any()
+        assert (layer.theta[:, :-1] != 0).any(axis=1).all()
+
+    @pytest.mark.parametrize("n_bins", [2, 3, 5])
+    def test_both_ends_in_one_bin_leave_one_knot(self, n_bins):
+        columns = one_column(n_bins)
+        for b in range(n_bins):
+            layer = leaf_layer(LeafBounds(np.array([[b + 0.2]]), np.array([[b + 0.6]])), columns)
+            found = activations(layer.theta, at(columns, np.arange(n_bins + 1)))[:, 0]
+            peak = b + 1 if b + 1 < n_bins else b  # in the last bin the lower end moves back
+            np.testing.assert_allclose(found, np.arange(n_bins + 1) == peak, atol=1e-12)
+            assert layer.trainable[0].tolist() == [False] + n_bins * [True]
+
+    def test_a_single_bin_keeps_the_upper_end(self):
+        columns = one_column(1)
+        layer = leaf_layer(LeafBounds(np.array([[0.2]]), np.array([[0.6]])), columns)
+        found = activations(layer.theta, at(columns, [0.0, 0.25, 1.0]))[:, 0]
+        np.testing.assert_allclose(found, [1.0, 0.75, 0.0], atol=1e-12)
+
+    def test_leaves_in_the_same_bins_are_one(self):
+        columns = one_column(4)
+        leaves = LeafBounds(np.array([[0.2], [0.7], [0.7]]), np.array([[2.1], [2.9], [3.1]]))
+        layer = leaf_layer(leaves, columns)
+        assert layer.n_features == 2
+        found = activations(layer.theta, at(columns, np.arange(5.0))).T
+        assert sorted(found.round(9).tolist()) == [[0, 1, 1, 0, 0], [0, 1, 1, 1, 0]]
+
+    def test_they_are_leaves_of_unit_scale_without_a_score(self, few):
+        layer = leaf_layer(leaves_by_hand(few), few.columns)
+        assert layer.leaf_mask.all()
+        assert layer.n_members == 1
+        assert not layer.beta.any()
+        np.testing.assert_array_equal(layer.scale, 1.0)
+
+
+class TestLeaves:
+    def fold(self, few, loss=SQUARED, key=()):
+        return Fold.whole(few.problem(target_of(few.X, loss), loss), few.columns, key)
+
+    @pytest.mark.parametrize("loss", [SQUARED, Multinomial(3)], ids=["one", "classes"])
+    def test_they_are_those_of_trees_of_the_training_rows(self, few, loss):
+        fold, run = self.fold(few, loss), Run(5)
+        source = Leaves(9, max_leaf_nodes=6, min_samples_leaf=8, learning_rate=0.3)
+        grown = source.grow(fold, run)
+        sample = sample_of(fold.train, few.columns)
+        np.testing.assert_allclose(sample.values, few.values(), atol=1e-12)
+        # The seed of the leaves of a fold is keyed by the fold and its purpose.
+        seed = np.random.SeedSequence(5, spawn_key=(1,))
+        state = int(seed.generate_state(1)[0] % 2**31)
+        trees = grow(sample.values, sample.target, loss)
+        model = clone(trees.model).set_params(random_state=state)
+        model.fit(sample.values, sample.target)
+        expected = leaf_layer(
+            type(trees)(model, trees.n_columns, trees.n_outputs).leaves()[0], few.columns
+        )
+        np.testing.assert_array_equal(grown.layer.theta, expected.theta)
+        np.testing.assert_array_equal(grown.layer.trainable, expected.trainable)
+        assert grown.stages == ()
+
+    def test_folds_have_trees_of_their_own(self, few):
+        source = Leaves(9, max_leaf_nodes=6, min_samples_leaf=8)
+        one, again, other = (
+            source.grow(self.fold(few, key=key), Run(0)).layer.theta for key in ((0,), (0,), (1,))
+        )
+        np.testing.assert_array_equal(one, again)
+        assert one.shape != other.shape or not np.array_equal(one, other)
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"n_trees": 0},
+            {"max_leaf_nodes": 1},
+            {"max_leaf_nodes": "many"},
+            {"min_samples_leaf": 0},
+            {"learning_rate": 0.0},
+            {"max_features": 1.5},
+        ],
+        ids=str,
+    )
+    def test_bad_settings_are_named(self, wrong):
+        Leaves().check()
+        (name,) = wrong
+        with pytest.raises(ValueError, match=f"The '{name}' parameter of Leaves"):
+            Leaves(**wrong).check()
+
+
+class TestBaseLearnersOnCodes:
+    """Base learners see the codes that bend little; their neurons stand on all codes."""
+
+    hierarchy = Hierarchy(NeuronProjection((4,), max_networks=3), LLA(2, max_iter=5))
+
+    def test_their_neurons_are_those_of_networks_on_the_smooth_codes(self, few):
+        problem, smooth = few.problem(target_of(few.X)), few.columns.smooth
+        grown = self.hierarchy.grow(Fold.whole(problem, few.columns), Run(0))
+        narrow = Problem(problem.rows.with_columns(smooth), problem.loss)
+        stages = self.hierarchy.grow(Fold.whole(narrow), Run(0)).stages
+        networks = [one.network for one in successful(stages[-1].trained)]
+        assert len(networks) == grown.layer.n_members == 3
+        inner = narrow.rows.collect(lambda block: block.inputs[:-1].copy()).T
+        expected = np.hstack([network.hidden(inner) for network in networks])
+        found = activations(grown.layer.theta, few.inputs())
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        moved = np.zeros(few.columns.n_codes, dtype=bool)
+        moved[smooth] = True
+        np.testing.assert_array_equal(grown.layer.trainable, np.tile(moved, (6, 1)))
+        assert not grown.layer.leaf_mask.any()
+        for wide, one in zip(successful(grown.stages[-1].trained), networks, strict=True):
+            scores = wide.network.score(few.inputs()[:, :-1])
+            np.testing.assert_allclose(scores, one.score(inner), atol=1e-12)
+
+    def test_no_networks_make_no_neurons_and_join_others(self, few):
+        fold = Fold.whole(few.problem(target_of(few.X)), few.columns)
+        nothing = Hierarchy(n_networks=0).grow(fold, Run(0))
+        assert nothing.layer.n_features == nothing.layer.n_members == 0
+        assert nothing.stages == ()
+        leaves = leaf_layer(leaves_by_hand(few), few.columns)
+        some = self.hierarchy.grow(fold, Run(0)).layer
+        joined = Layer.join([leaves, nothing.layer, some])
+        assert joined.n_features == leaves.n_features + some.n_features
+        np.testing.assert_array_equal(joined.theta, np.vstack([leaves.theta, some.theta]))
+        np.testing.assert_array_equal(
+            joined.trainable, np.vstack([leaves.trainable, some.trainable])
+        )
