@@ -65,7 +65,7 @@ class Bars:
         versions = [f"{name} {importlib.metadata.version(name)}" for name in self.packages]
         date = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
         return [
-            f"# scripts/bench {self.name}",
+            f"# scripts/bench {self.name}, at commit {commit()}",
             f"# Python {platform.python_version()}, {', '.join(versions)}; {date}",
         ]
 
@@ -78,6 +78,18 @@ class Bars:
                 (RESULTS / file).write_text(content)
         print(f"{self.n_short} bars short")
         sys.exit(bool(self.n_short))
+
+
+def commit() -> str:
+    """The commit that was measured, and whether sources differ from it."""
+
+    def git(*arguments: str) -> str:
+        root = str(RESULTS.parents[1])
+        done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True)
+        return done.stdout.strip()
+
+    changed = " with changes" if git("status", "--porcelain", "--", "src") else ""
+    return (git("rev-parse", "--short", "HEAD") or "unknown") + changed
 
 
 def run_parts(bars: Bars, parts: dict[str, Callable[[Bars], None]], runs: Runs) -> None:

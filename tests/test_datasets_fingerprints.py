@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from lifenet import datasets
-from lifenet.datasets import registry
 from lifenet.datasets.fingerprints import differences, expected, fingerprint
+from made_up import real_ones
 
 
 @pytest.fixture
@@ -104,13 +104,10 @@ def test_many_changed_columns_are_counted_not_listed():
     assert text.endswith("in the columns x0, x1, x2, x3, x4 and 3 more")
 
 
-@pytest.mark.parametrize("name", datasets.available())
-def test_the_stored_fingerprint_is_that_of_the_real_file(name):
-    try:
-        folder = registry.data_folder()
-    except FileNotFoundError as error:
-        pytest.skip(f"the real datasets are not on this machine: {error}")
-    found = fingerprint(datasets.load(name, data_home=folder))
+@pytest.mark.parametrize("which", real_ones(datasets.available()))
+def test_the_stored_fingerprint_is_that_of_the_real_file(which, home_of):
+    origin, name = which
+    found = fingerprint(datasets.load(name, data_home=home_of(origin)))
     assert asdict(found) == asdict(expected(name))
 
 

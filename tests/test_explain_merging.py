@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy import linalg, optimize, stats
+from scipy import linalg, optimize, special, stats
 
 from lifenet import LLAClassifier, LLARegressor, datasets
 from lifenet.explain._glm import fit_equation
@@ -15,6 +15,7 @@ from lifenet.explain.regions import local_regions
 from lifenet.losses import Logistic, SquaredError
 from lifenet.network import ReluNetwork
 from lifenet.schema import FeatureSchema
+from made_up import REAL
 from strategies import equivalents
 
 # The equation of one region.
@@ -229,6 +230,7 @@ def undetermined(X, y):
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(6, 40), st.integers(1, 4))
+@example(3, 24, 3)
 def test_what_is_separated_is_what_a_linear_programme_finds(seed, n, p):
     generator = np.random.default_rng(seed)
     levels = generator.integers(2, 5, size=p)
@@ -238,8 +240,16 @@ def test_what_is_separated_is_what_a_linear_programme_finds(seed, n, p):
     X = X[:, np.ptp(X, axis=0) > 0]
     y = (X @ generator.normal(size=X.shape[1]) + generator.logistic(size=n) > 0).astype(float)
     found = fit_equation(X, y, np.ones(n), Logistic())
-    np.testing.assert_array_equal(np.isnan(found.errors), undetermined(X, y))
     assert np.isfinite(found.coefficients).all()
+    without_error, loose = np.isnan(found.errors), undetermined(X, y)
+    if without_error.any() and not loose.any():
+        # So nearly separated that what determines the coefficients drowns in rounding.
+        design = np.column_stack([np.ones(n), (X - X.mean(axis=0)) / X.std(axis=0)])
+        odds = special.expit(found.coefficients[0] + X @ found.coefficients[1:])
+        bends = linalg.eigvalsh((design.T * (odds * (1 - odds))) @ design)
+        assert bends[0] < 1e-12 * bends[-1]
+    else:
+        np.testing.assert_array_equal(without_error, loose)
 
 
 # The regions.
@@ -505,11 +515,9 @@ def test_bad_input_is_named(change, words):
         merge_regions(network, X).interval(95)
 
 
-def test_bike_sharing_is_read_by_few_equations():
-    try:
-        data = datasets.load("bike_sharing")
-    except FileNotFoundError as error:
-        pytest.skip(f"the real datasets are not on this machine: {error}")
+@pytest.mark.parametrize("origin", ["made-up", REAL])
+def test_bike_sharing_is_read_by_few_equations(origin, home_of):
+    data = datasets.load("bike_sharing", data_home=home_of(origin))
     generator = np.random.default_rng(0)
     rows = generator.choice(len(data.X), 1500, replace=False)
     X, y = data.X[rows], data.y[rows]

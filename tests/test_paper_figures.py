@@ -18,7 +18,10 @@ from benchmarks.paper.experiments import RESNETS
 from benchmarks.paper.figures_data import Store
 from benchmarks.paper.samples import draw_sample
 
+from made_up import REAL
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -137,11 +140,16 @@ def test_resnets_are_drawn_from_the_records_of_the_table(
     assert contents[0] == contents[1]  # the same drawing is the same file
 
 
-def test_bike_rentals_are_fitted_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    try:
-        assert len(draw("neuron_imp", tmp_path)) == 2
-    except FileNotFoundError as error:
-        pytest.skip(f"the real datasets are not on this machine: {error}")
+@pytest.mark.parametrize("origin", ["made-up", REAL])
+def test_bike_rentals_are_fitted_once(
+    origin: str,
+    home_of: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("LIFENET_DATA", str(home_of(origin)))
+    assert len(draw("neuron_imp", tmp_path)) == 2
     assert "fitting" in capsys.readouterr().out
     assert len(draw("heatmap_imp", tmp_path, kept=True)) == 2
     assert "fitting" not in capsys.readouterr().out

@@ -343,11 +343,8 @@ class TestPage:
         assert (one["run"], one["planned"], one["half"]) == ("3", "3", "confirming")
         assert (one["error_mean"], one["life_over_it"], one["cpu_mean"]) == ("1", "0.5", "3")
 
-    def test_what_was_tried_is_shown(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(page, "TRIED", tmp_path / "tried.md")
-        assert "What was tried" not in page.document([], Results.of([]))
-        (tmp_path / "tried.md").write_text("Wider members: no gain.\n")
-        assert "## What was tried\n\nWider members: no gain." in page.document([], Results.of([]))
+    def test_what_was_tried_is_linked(self) -> None:
+        assert "[ablations.md](ablations.md)" in page.document([], Results.of([]))
 
 
 class TestPicture:

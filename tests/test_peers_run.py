@@ -18,32 +18,22 @@ from benchmarks.paper.runner import missing, plan
 from benchmarks.peers import __main__ as command
 from benchmarks.peers.experiments import FILE, TABLES
 
-from lifenet.datasets.registry import data_folder
+from made_up import REAL
 
 ROOT = Path(__file__).resolve().parents[1]
 CHOSEN = (["airfoil", "german_credit"], ["linear", "RandomForest"], 1)
 
 
-def has_data() -> bool:
-    try:
-        folder = data_folder()
-    except FileNotFoundError:
-        return False
-    return all((folder / f"{name}.parquet").is_file() for name in CHOSEN[0])
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
+@pytest.fixture(scope="module", params=["made-up", REAL])
+def folder(request, home_of, tmp_path_factory) -> Path:
     """Results of a small part of everything."""
-    if not has_data():
-        pytest.skip("needs the files of real data")
     folder = tmp_path_factory.mktemp("peers")
     sets, models, _ = CHOSEN
     options = ["--data", *sets, "--model", *models, "--rows", "100", "--trials", "2", "--seeds"]
     subprocess.run(
         [sys.executable, "-m", "benchmarks.peers", "--folder", folder, *options, "1"],
         cwd=ROOT,
-        env=dict(os.environ),
+        env={**os.environ, "LIFENET_DATA": str(home_of(request.param))},
         check=True,
         capture_output=True,
     )

@@ -24,6 +24,7 @@ from lifenet.plots.neurons import (  # noqa: E402
     NeuronContributionDisplay,
     NeuronImportanceDisplay,
 )
+from made_up import REAL  # noqa: E402
 
 DISPLAYS = (NeuronImportanceDisplay, NeuronContributionDisplay, FeatureImportanceDisplay)
 
@@ -166,11 +167,9 @@ class TestAll:
         assert drawn.figure_.axes[0] is drawn.ax_
 
 
-def test_hour_and_working_day_lead_in_bike_sharing():
-    try:
-        data = datasets.load("bike_sharing")
-    except FileNotFoundError as error:
-        pytest.skip(f"the real datasets are not on this machine: {error}")
+@pytest.mark.parametrize("origin", ["made-up", REAL])
+def test_hour_leads_in_bike_sharing(origin, home_of):
+    data = datasets.load("bike_sharing", data_home=home_of(origin))
     rows = np.random.default_rng(0).permutation(len(data.X))[:1500]
     model = LLARegressor(n_neurons=10, random_state=0).fit(data.X[rows], data.y[rows])
     drawn = FeatureImportanceDisplay.from_estimator(model, data.X[rows], schema=data.feature_names)

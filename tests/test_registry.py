@@ -1,17 +1,20 @@
-"""Prepared real datasets against the published summaries, and small files made on the spot."""
+"""Prepared datasets, made up and real, the latter against the published summaries."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import FrozenInstanceError
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import made_up
 from lifenet import datasets
 from lifenet.datasets import registry
+from made_up import REAL, both
 
 # rows, predictors, design columns, target: (mean, sd) as printed to five digits in the raw unit.
 REGRESSION = {
@@ -53,18 +56,22 @@ CLASSIFICATION = {
 INCOMPLETE = {"give_me_some_credit": 2, "hmeq": 11 - 2, "lending_club": 10 - 2}
 
 
-def load_or_skip(name, **settings):
-    try:
-        folder = registry.data_folder()
-    except FileNotFoundError as error:
-        pytest.skip(f"the real datasets are not on this machine: {error}")
-    return datasets.load(name, data_home=folder, **settings)
+@pytest.fixture(scope="module", params=both([*REGRESSION, *CLASSIFICATION]))
+def prepared(request, home_of):
+    """Each dataset in turn, and its table before preparation where it is made up.
+
+    Of module scope, so that only one is in memory at a time.
+    """
+    origin, name = request.param
+    table = made_up.table(registry.RECIPES[name].file) if origin == "made-up" else None
+    if name in {"heloc", "breast_cancer"} and table is not None:
+        table = table.drop(index=made_up.EMPTY).reset_index(drop=True)
+    return datasets.load(name, data_home=home_of(origin)), table
 
 
-@pytest.fixture(scope="module", params=[*REGRESSION, *CLASSIFICATION])
-def real(request):
-    """Each real dataset in turn; of module scope, so that only one is in memory at a time."""
-    return load_or_skip(request.param)
+@pytest.fixture
+def data(prepared):
+    return prepared[0]
 
 
 def rebuild(dataset, source):
@@ -78,84 +85,106 @@ def rebuild(dataset, source):
     return np.array(levels, dtype=object)[(dummies @ np.arange(1, len(levels))).astype(int)]
 
 
-class TestRealData:
-    def test_the_shapes_are_those_of_the_description(self, real):
-        if real.task == "regression":
-            n_samples, n_predictors, n_columns, _ = REGRESSION[real.name]
+class TestPrepared:
+    def test_the_shapes_are_those_of_the_description(self, prepared):
+        data, table = prepared
+        if data.task == "regression":
+            n_samples, n_predictors, n_columns, _ = REGRESSION[data.name]
         else:
-            n_predictors, n_columns, counts = CLASSIFICATION[real.name]
+            n_predictors, n_columns, counts = CLASSIFICATION[data.name]
             n_samples = sum(counts.values())
-        assert real.frame.shape == (n_samples, n_predictors)
-        assert real.X.shape == (n_samples, n_columns)
-        assert real.y.shape == (n_samples,)
-        assert real.X.dtype == (np.float32 if real.name.startswith("mnist") else np.float64)
-        assert real.frame.index.equals(pd.RangeIndex(n_samples))
+        n_samples = n_samples if table is None else len(table)
+        assert data.frame.shape == (n_samples, n_predictors)
+        assert data.X.shape == (n_samples, n_columns)
+        assert data.y.shape == (n_samples,)
+        assert data.X.dtype == (np.float32 if data.name.startswith("mnist") else np.float64)
+        assert data.frame.index.equals(pd.RangeIndex(n_samples))
 
-    def test_the_target_is_that_of_the_description(self, real):
-        if real.task == "regression":
-            raw = real.y * RAW_UNIT.get(real.name, 1.0)
-            assert real.classes is None
-            assert real.y.dtype == np.float64
-            summary = (f"{raw.mean():.5g}", f"{raw.std(ddof=1):.5g}")
-            assert summary == REGRESSION[real.name][-1]
+    def test_the_target_is_that_of_the_description(self, prepared):
+        data, table = prepared
+        unit = RAW_UNIT.get(data.name, 1.0)
+        if data.task == "regression":
+            assert data.classes is None
+            assert data.y.dtype == np.float64
         else:
-            counts = CLASSIFICATION[real.name][-1]
-            assert real.y.dtype == np.int64
-            assert real.classes == tuple(counts)
-            assert np.bincount(real.y).tolist() == list(counts.values())
+            assert data.y.dtype == np.int64
+            assert data.classes == tuple(CLASSIFICATION[data.name][-1])
+        if table is not None and data.task == "regression":
+            np.testing.assert_allclose(data.y * unit, table[data.target], rtol=1e-15)
+        elif table is not None:
+            assert [data.classes[code] for code in data.y] == table[data.target].tolist()
+        elif data.task == "regression":
+            raw = data.y * unit
+            summary = (f"{raw.mean():.5g}", f"{raw.std(ddof=1):.5g}")
+            assert summary == REGRESSION[data.name][-1]
+        else:
+            counts = CLASSIFICATION[data.name][-1]
+            assert np.bincount(data.y).tolist() == list(counts.values())
 
-    def test_only_named_sets_hold_missing_numbers(self, real):
-        incomplete = np.isnan(real.X).any(axis=0)
-        assert incomplete.sum() == INCOMPLETE.get(real.name, 0)
+    def test_only_named_sets_hold_missing_numbers(self, data):
+        incomplete = np.isnan(data.X).any(axis=0)
+        assert incomplete.sum() == INCOMPLETE.get(data.name, 0)
 
-    def test_the_groups_partition_the_columns_in_order(self, real):
-        assert [source for source, _ in real.groups] == real.frame.columns.tolist()
-        columns = [j for _, indices in real.groups for j in indices]
-        assert columns == list(range(real.X.shape[1]))
-        assert len(set(real.feature_names)) == len(real.feature_names) == real.X.shape[1]
-        assert real.target not in real.frame
+    def test_the_groups_partition_the_columns_in_order(self, data):
+        assert [source for source, _ in data.groups] == data.frame.columns.tolist()
+        columns = [j for _, indices in data.groups for j in indices]
+        assert columns == list(range(data.X.shape[1]))
+        assert len(set(data.feature_names)) == len(data.feature_names) == data.X.shape[1]
+        assert data.target not in data.frame
 
-    def test_the_design_says_what_the_frame_says(self, real):
-        for source, indices in real.groups:
-            column = real.frame[source]
+    def test_the_design_says_what_the_frame_says(self, data):
+        for source, indices in data.groups:
+            column = data.frame[source]
             if column.dtype == "category":
-                assert rebuild(real, source).tolist() == column.tolist()
+                assert rebuild(data, source).tolist() == column.tolist()
             else:
-                assert [real.feature_names[j] for j in indices] == [source]
-                np.testing.assert_array_equal(real.X[:, indices[0]], column)
+                assert [data.feature_names[j] for j in indices] == [source]
+                np.testing.assert_array_equal(data.X[:, indices[0]], column)
 
-    def test_there_is_a_citation_of_one_line(self, real):
-        assert real.citation
-        assert "\n" not in real.citation
+    def test_there_is_a_citation_of_one_line(self, data):
+        assert data.citation
+        assert "\n" not in data.citation
 
 
-def test_what_leaks_or_identifies_is_no_predictor():
-    grid = load_or_skip("electrical_grid")
+@pytest.fixture(params=["made-up", made_up.REAL])
+def load(request, home_of):
+    """Loads made-up or real data."""
+    return partial(datasets.load, data_home=home_of(request.param))
+
+
+def test_what_leaks_or_identifies_is_no_predictor(load):
+    grid = load("electrical_grid")
     assert not {"p1", "stabf"} & set(grid.feature_names)
-    assert "duration" not in load_or_skip("bank_marketing").frame
-    lending = load_or_skip("lending_club").frame
+    assert "duration" not in load("bank_marketing").frame
+    lending = load("lending_club").frame
     named = {"grade", "sub_grade", "installment", "emp_title", "loan_status", "balance"}
     named |= {"paid_total", "paid_principal", "paid_interest", "paid_late_fees"}
     assert not named & set(lending)
 
 
-def test_missing_values_are_kept_as_they_are():
-    credit = load_or_skip("give_me_some_credit")
+@pytest.mark.parametrize(
+    ("origin", "counts"),
+    [("made-up", (len(made_up.EMPTY),) * 2), pytest.param("real", (29731, 3924), marks=REAL.marks)],
+)
+def test_missing_values_are_kept_as_they_are(origin, counts, home_of):
+    credit = datasets.load("give_me_some_credit", data_home=home_of(origin))
     n_missing = dict(zip(credit.feature_names, np.isnan(credit.X).sum(axis=0), strict=True))
-    assert (n_missing["MonthlyIncome"], n_missing["NumberOfDependents"]) == (29731, 3924)
-    loans = load_or_skip("hmeq")
+    assert (n_missing["MonthlyIncome"], n_missing["NumberOfDependents"]) == counts
+    loans = datasets.load("hmeq", data_home=home_of(origin))
     assert loans.frame["REASON"].cat.categories.tolist() == ["DebtCon", "HomeImp", "missing"]
 
 
-def test_california_is_in_units_of_100k():
-    y = load_or_skip("california_housing").y
+@pytest.mark.real_data
+@made_up.NEEDS_DATA
+def test_california_is_in_units_of_100k(home_of):
+    y = datasets.load("california_housing", data_home=home_of("real")).y
     assert y.max() == pytest.approx(5.00001)
     assert y.mean() == pytest.approx(2.0686, abs=1e-4)
 
 
-def test_the_airfoil_response_is_standardised_on_request():
-    raw = load_or_skip("airfoil")
-    scaled = load_or_skip("airfoil", standardise_response=True)
+def test_the_airfoil_response_is_standardised_on_request(load):
+    raw = load("airfoil")
+    scaled = load("airfoil", standardise_response=True)
     assert scaled.y.mean() == pytest.approx(0.0, abs=1e-12)
     assert np.mean(scaled.y**2) == pytest.approx(1.0)
     assert np.corrcoef(raw.y, scaled.y)[0, 1] == pytest.approx(1.0)

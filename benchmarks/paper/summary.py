@@ -112,13 +112,10 @@ def metrics_of(data: Data) -> tuple[Metric, ...]:
 
 
 def printed(table: str, data: Data, metric: Metric, model: str) -> Printed:
-    """What the paper prints in a cell; a dash for what it has not, or where its file is absent."""
+    """What the paper prints in a cell; a dash for what it has not."""
     if not data.in_paper:
         return Printed()
-    try:
-        text = paper_figure(table, data.title, metric.name, PAPER_MODELS.get(model, model))
-    except FileNotFoundError:  # no folder of data, beside which the paper's file would be
-        return Printed()
+    text = paper_figure(table, data.title, metric.name, PAPER_MODELS.get(model, model))
     if text == "-":
         return Printed()
     mean, _, sd = text.partition(" ")
