@@ -283,6 +283,34 @@ def test_contributions_sum_to_the_score_closely() -> None:
     assert_allclose(total, model.score(X), rtol=1e-12, atol=1e-12)
 
 
+def test_slopes_and_constant_are_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were two, each of which computed both and threw one away: six passes for one."""
+    model, X = random_coded(), random_rows(40)
+    slopes, constant = model.equation(X)
+    assert_array_equal(slopes, model.gradient(X))
+    assert_array_equal(constant, model.local_intercept(X))
+    total = (slopes * X[:, :, None]).sum(axis=1) + constant
+    assert_allclose(total, loop_score(model, X), rtol=0, atol=1e-11)
+    passes = []
+    whole = ReluNetwork._preactivations
+    monkeypatch.setattr(
+        ReluNetwork, "_preactivations", lambda self, rows: passes.append(1) or whole(self, rows)
+    )
+    model.equation(X)
+    assert len(passes) == 1
+
+
+def test_equations_hold_beside_the_row() -> None:
+    """All columns moved at once, by less than the way to the next bend: the score follows."""
+    model, h = random_coded(), 1e-6
+    X = away_from_bends(model, random_rows(400), 2 * h)
+    slopes, constant = model.equation(X)
+    beside = X + h * np.sign(random_rows(len(X), seed=7)) / 4
+    expected = (slopes * beside[:, :, None]).sum(axis=1) + constant
+    size = 1 + np.abs(slopes).max()
+    assert_allclose(expected / size, loop_score(model, beside) / size, rtol=0, atol=1e-12)
+
+
 def test_gradient_is_the_limit_of_differences() -> None:
     model, h = random_coded(), 1e-6
     X = away_from_bends(model, random_rows(400), 2 * h)
@@ -502,11 +530,124 @@ def test_moves_are_differences_of_scores(
     assert model.moves(X, targets[:0]).shape == (0, *X.shape, model.n_outputs)
 
 
+# ---------------------------------------------------------------------- bounds of an equation
+
+
+def table_score(model: CodedNetwork, X: Floats, output: int) -> Floats:
+    network, codes = model.network, loop_encode(model.coding, X)
+    hidden = np.maximum(codes @ network.weights.T + network.bias, 0)
+    score: Floats = (hidden @ network.beta + codes @ network.linear + network.intercept)[:, output]
+    return score
+
+
+def walk(model: CodedNetwork, x: Floats, column: int, way: int, output: int) -> float | None:
+    """Where the score first rises at another rate as a column moves, in steps of 0.001 up to 6."""
+    steps = way * np.r_[0.0, 1e-6, 1e-3 * np.arange(1, 6001)]
+    path = np.tile(x, (len(steps), 1))
+    path[:, column] += steps
+    rates = np.diff(table_score(model, path, output)) / np.diff(path[:, column])
+    other = np.flatnonzero(np.abs(rates - rates[0]) > 1e-6 * (1 + np.abs(rates[0])))
+    return float(path[other[0], column]) if len(other) else None
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("output", [0, 1])
+def test_bounds_are_where_a_walk_along_the_column_finds_other_slopes(
+    seed: int, output: int
+) -> None:
+    model = random_coded(m=4, seed=seed)
+    X = away_from_bends(model, random_rows(6, seed=seed) * [0.5, 1, 0.5, 0.5], 1e-5)
+    X[-1, [0, 2]] = -7.0, 7.0  # outside the knots
+    for x in X:
+        found = {(one.column, one.upper): one for one in model.bounds(x, output)}
+        limits = model.limits(x, output)
+        for column, way in itertools.product(range(4), (-1, 1)):
+            reached, one = walk(model, x, column, way, output), found.get((column, way > 0))
+            assert limits[column, int(way > 0)] == (way * np.inf if one is None else one.value)
+            if one is None or abs(one.value - x[column]) > 5.99:
+                assert reached is None
+                continue
+            assert reached is not None
+            assert -1e-3 < way * (reached - one.value) < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_say_what_happens_there(seed: int) -> None:
+    model = random_coded(m=4, seed=seed)
+    X = away_from_bends(model, random_rows(20, seed=seed) * [0.5, 1, 0.5, 0.5], 1e-5)
+    kinds = set()
+    for x in X:
+        for one in model.bounds(x, 1):
+            way = 1 if one.upper else -1
+            before, beyond = (
+                with_column(x[None], one.column, one.value + way * side * 1e-6) for side in (-1, 1)
+            )
+            assert_allclose(one.slopes, model.gradient(beyond)[0, :, 1], rtol=1e-9, atol=1e-9)
+            codes = [loop_encode(model.coding, side) for side in (before, beyond)]
+            active = [row @ model.network.weights.T + model.network.bias > 0 for row in codes]
+            assert one.neurons == tuple(np.flatnonzero((active[0] != active[1])[0]))
+            assert one.knot == (one.value in model.coding.knots[one.column])
+            assert one.knot or one.neurons
+            kinds.add((one.knot, bool(one.neurons)))
+    assert kinds == {(True, False), (False, True)}
+
+
+def bounds_of(
+    x: float, knots: Any, values: Any, weights: Any, bias: Any, beta: Any, linear: float = 0.0
+) -> list[tuple[bool, float, tuple[int, ...], bool, float]]:
+    """Bounds of a network on one code of one column, as tuples."""
+    network = ReluNetwork(np.reshape(weights, (-1, 1)), bias, beta, 0.0, [linear])
+    model = CodedNetwork(ColumnCoding([knots], [values]), network)
+    return [
+        (one.upper, one.value, one.neurons, one.knot, one.slopes.item())
+        for one in model.bounds([x])
+    ]
+
+
+def test_a_row_on_a_knot_has_its_bound_there() -> None:
+    """Slopes at a knot are those above it, at the last knot those below."""
+    coded = ([0.0, 1.0, 2.0], [0.0, 1.0, 3.0], np.empty(0), [], np.empty((0, 1)), 1.0)
+    assert bounds_of(1.0, *coded) == [(False, 1.0, (), True, 1.0), (True, 2.0, (), True, 0.0)]
+    assert bounds_of(2.0, *coded) == [(False, 1.0, (), True, 1.0), (True, 2.0, (), True, 0.0)]
+    assert bounds_of(-5.0, *coded) == [(True, 0.0, (), True, 1.0)]
+    assert bounds_of(5.0, *coded) == [(False, 2.0, (), True, 2.0)]
+
+
+def test_a_neuron_on_its_kink_bounds_the_row_there() -> None:
+    assert bounds_of(0.0, None, None, [2.0], [0.0], [3.0]) == [(True, 0.0, (0,), False, 6.0)]
+
+
+def test_what_leaves_the_equation_unchanged_is_no_bound() -> None:
+    straight = ([0.0, 1.0, 2.0, 3.0], [0.0, 0.1, 0.2, 0.3])  # up to rounding
+    assert bounds_of(0.5, *straight, [1.0], [5.0], [1.0]) == [
+        (False, 0.0, (), True, 0.0),
+        (True, 3.0, (), True, 0.0),
+    ]
+    bent = ([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 3.0, 4.0])
+    # The neuron sleeps until the code is 3.5; the knots before do not matter to it.
+    assert bounds_of(0.5, *bent, [1.0], [-3.5], [1.0]) == [(True, 2.5, (0,), False, 1.0)]
+    # relu(z) - relu(-z) is z, which does not bend; nor does what has no weight in the score.
+    cancels = ([1.0, -1.0, 1.0], [-0.5, 0.5, -0.2], [1.0, -1.0, 0.0])
+    assert bounds_of(0.3, None, None, *cancels) == []
+
+
+def test_a_neuron_that_switches_at_a_knot_is_named_with_it() -> None:
+    found = bounds_of(0.5, [0.0, 1.0, 2.0], [0.0, 1.0, 3.0], [1.0], [-1.0], [1.0], 1.0)
+    assert found == [(False, 0.0, (), True, 0.0), (True, 1.0, (0,), True, 4.0)]
+
+
 # ---------------------------------------------------------------------- blocks and memory
+
+
+def joined(equation: tuple[Floats, Floats]) -> Floats:
+    """Slopes and constant as one table."""
+    return np.hstack([part.reshape(len(part), -1) for part in equation])
+
 
 READINGS: dict[str, Any] = {
     "encode": lambda model, X: model.coding.encode(X),
     "score": lambda model, X: model.score(X),
+    "equation": lambda model, X: joined(model.equation(X)),
     "gradient": lambda model, X: model.gradient(X),
     "local_intercept": lambda model, X: model.local_intercept(X),
     "region_keys": lambda model, X: model.region_keys(X),
@@ -525,7 +666,9 @@ def test_results_do_not_depend_on_the_block(name: str, monkeypatch: pytest.Monke
     assert_allclose(READINGS[name](model, X), whole, rtol=1e-12, atol=1e-11)
 
 
-@pytest.mark.parametrize("name", ["score", "gradient", "region_keys", "increment", "moves"])
+@pytest.mark.parametrize(
+    "name", ["score", "equation", "gradient", "region_keys", "increment", "moves"]
+)
 def test_memory_is_bounded_by_the_block(name: str) -> None:
     # All heights at once would be 100 MB.
     model, X = random_coded(m=1200, q=1), random_rows(10_000)
@@ -677,6 +820,41 @@ def test_a_row_is_explained_from_a_reference() -> None:
     assert found.slopes @ X[5] + found.intercept == pytest.approx(score, abs=1e-10)
     start = model.score(X.mean(axis=0)[None]).item()
     assert found.parts.sum() == pytest.approx(score - start, abs=1e-10)
+
+
+def test_a_row_alone_is_explained_from_zero() -> None:
+    model, x = random_coded(m=10, q=1), random_rows(60)[5]
+    found = explain.explain_row(model, x)
+    assert found.reference == "zero"
+    zero = model.score(np.zeros((1, 4))).item()
+    assert found.parts.sum() == pytest.approx(found.score - zero, abs=1e-10)
+    assert len(found.boundaries) == np.isfinite(model.limits(x)).sum() > 0
+    assert found.unknown
+
+
+def test_boundaries_of_a_row_are_its_bounds_in_standard_deviations() -> None:
+    """They were empty, as if the equation held everywhere."""
+    model, X = random_coded(m=10, q=1), random_rows(60)
+    found = explain.explain_row(model, X[5], X=X, schema=model.coding.names)
+    bounds = {(one.column, one.upper): one for one in model.bounds(X[5])}
+    assert len(found.boundaries) == len(bounds) > 4
+    for one in found.boundaries:
+        bound = bounds[one.column, one.value > X[5, one.column]]
+        assert (one.value, one.neurons, one.knot) == (bound.value, bound.neurons, bound.knot)
+        assert one.kind == ("knot" if one.knot else "neuron")
+        assert one.adjacent
+        step = np.zeros(4)
+        step[one.column] = one.value - X[5, one.column]
+        assert_array_equal(one.change, step)
+        assert one.distance == pytest.approx(np.abs(step).max() / X[:, one.column].std())
+        assert_array_equal(one.slopes, bound.slopes)
+    distances = [one.distance for one in found.boundaries]
+    assert distances == sorted(distances)
+    fewer = explain.explain_row(model, X[5], X=X, n_boundaries=3).boundaries
+    assert [one.distance for one in fewer] == distances[:3]
+    frame = found.boundaries_to_frame()
+    assert frame["column"].tolist() == [model.coding.names[b.column] for b in found.boundaries]
+    assert set(frame["kind"]) <= {"knot", "neuron"}
 
 
 def test_regions_carry_their_equations() -> None:

@@ -188,7 +188,7 @@ class TestBoundaries:
     def test_frame(self):
         found = explain_row(network(), table()[0], X=table(), schema=list("abcd"))
         frame = found.boundaries_to_frame()
-        assert frame.shape == (5, 3 + 2 * 4)
+        assert frame.shape == (5, 6 + 2 * 4)
         assert frame["change of b"].tolist() == [one.change[1] for one in found.boundaries]
         assert frame["slope of d"].tolist() == [one.slopes[3] for one in found.boundaries]
 
@@ -238,7 +238,7 @@ class TestBoundaries:
         assert np.isnan(hidden.limits).all()
         assert_allclose(hidden.parts, shown.parts)
         assert (hidden.equation(), hidden.as_far) == (shown.equation(), shown.as_far)
-        assert hidden.boundaries_to_frame().shape == (0, 11)
+        assert hidden.boundaries_to_frame().shape == (0, 14)
 
 
 class TestOutside:
@@ -306,6 +306,32 @@ class TestOutside:
         alike = (net.active(X) == net.active(X[:1])).all(axis=1)
         assert found.region_share == pytest.approx(weight[alike].sum() / weight.sum())
 
+    def test_a_row_alone_is_explained_from_zero(self):
+        """It raised: the default reference, the mean, needs rows that nobody had given."""
+        net, x = network(), table()[0]
+        found, given = explain_row(net, x), explain_row(net, x, X=table())
+        assert found.reference == "zero"
+        assert found.reference_score == pytest.approx(net.score(np.zeros((1, 4))).item())
+        assert found.reference_score + found.parts.sum() == pytest.approx(found.score)
+        assert found.equation() == given.equation()
+        assert_allclose(found.limits, given.limits)
+        assert_allclose(found.contributions, given.contributions)
+        assert len(found.boundaries) == 5
+        assert explain_row(net, x, X=table(), reference="zero").parts == pytest.approx(found.parts)
+
+    def test_what_is_unknown_is_said_in_words(self):
+        net, X = network(), table()
+        assert explain_row(net, X[0], X=X).unknown == ()
+        rows, units, ranges = explain_row(net, X[0]).unknown
+        assert "Without background rows X" in rows
+        assert "region_share" in rows
+        assert units == "Without background rows X, distances are in units of the columns."
+        assert "training ranges" in ranges
+        ranged = explain_row(net, X[0], schema=FeatureSchema.of(X)).unknown
+        assert len(ranged) == 2
+        assert "even spread over the training ranges" in ranged[1]
+        assert "limits and boundaries are unknown" in explain_row(Opaque(net), X[0], X=X).unknown[0]
+
     def test_nothing_is_said_without_background(self):
         found = explain_row(network(), np.full(4, 1e6), reference=np.zeros(4))
         assert (found.as_far, found.region_share, found.extrapolates) == (None, None, False)
@@ -356,9 +382,19 @@ class TestInput:
             (ValueError, [1, np.nan, 3, 4], {}, "x contains NaN: column 'x1'. Impute"),
             (ValueError, [1, 2, 3, np.inf], {}, "x contains infinity: column 'x3'"),
             (TypeError, [1, "red", 3, 4], {}, "x must be a row of numbers: .*red"),
-            (ValueError, [1, 2, 3, 4], {"reference": "mode"}, 'must be "mean", "median" or a row'),
+            (
+                ValueError,
+                [1, 2, 3, 4],
+                {"reference": "mode"},
+                'must be "mean", "median", "zero" or',
+            ),
             (ValueError, [1, 2, 3, 4], {"reference": [1]}, "reference has shape"),
-            (ValueError, [1, 2, 3, 4], {"X": None}, "mean needs background rows: pass X, or a row"),
+            (
+                ValueError,
+                [1, 2, 3, 4],
+                {"X": None, "reference": "mean"},
+                'mean needs background rows: pass X, or "zero" or a row',
+            ),
             (ValueError, [1, 2, 3, 4], {"n_boundaries": -1}, "n_boundaries must be at least 0"),
             (ValueError, [1, 2, 3, 4], {"output": 1}, "output must be from 0 to 0"),
             (

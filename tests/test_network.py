@@ -139,6 +139,15 @@ def test_contributions_and_local_intercept_sum_to_the_score() -> None:
     assert np.ptp(network.local_intercept(X), axis=0).min() > 1
 
 
+def test_slopes_and_constant_are_one_reading() -> None:
+    network, X = random_network(40, 6, 3), random_rows(300, 6)
+    slopes, constant = network.equation(X)
+    assert_array_equal(slopes, network.gradient(X))
+    assert_array_equal(constant, network.local_intercept(X))
+    total = (slopes * X[:, :, None]).sum(axis=1) + constant
+    assert_allclose(total, network.score(X), rtol=0, atol=1e-12)
+
+
 def test_gradient_is_the_limit_of_differences() -> None:
     network, X, h = random_network(30, 4, 2), random_rows(200, 4), 1e-6
     reach = h * np.abs(network.weights).max()
@@ -338,11 +347,18 @@ def test_kinks_too_far_away_are_infinite() -> None:
 
 # ---------------------------------------------------------------------- blocks and memory
 
+
+def joined(equation: tuple[Floats, Floats]) -> Floats:
+    """Slopes and constant as one table."""
+    return np.hstack([part.reshape(len(part), -1) for part in equation])
+
+
 Reading = Callable[[ReluNetwork, Floats], Any]
 
 READINGS: dict[str, Reading] = {
     "active": lambda network, X: network.active(X),
     "score": lambda network, X: network.score(X),
+    "equation": lambda network, X: joined(network.equation(X)),
     "gradient": lambda network, X: network.gradient(X),
     "local_intercept": lambda network, X: network.local_intercept(X),
     "contributions": lambda network, X: network.contributions(X),
@@ -614,8 +630,8 @@ def test_arrays_that_are_not_numbers_are_refused(bad: Any) -> None:
         ReluNetwork(**network_arguments(bias=bad))
 
 
-METHODS = ["preactivations", "active", "hidden", "score", "gradient", "local_intercept"]
-METHODS += ["contributions", "region_keys", "along"]
+METHODS = ["preactivations", "active", "hidden", "score", "equation", "gradient"]
+METHODS += ["local_intercept", "contributions", "region_keys", "along"]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -81,6 +81,11 @@ def test_numbers_carry_their_sign():
     assert labels(display.ax_)[0] == "reference row"
 
 
+def test_a_row_alone_starts_at_zero():
+    display = WaterfallDisplay.from_network(network(), table()[0])
+    assert labels(display.ax_)[0] == "at zero"
+
+
 def test_small_steps_are_folded():
     X = table(40)
     display = WaterfallDisplay.from_network(network(40), X[0], X=X, reference="median")

@@ -41,7 +41,7 @@ class Sample:
     weight : ndarray of shape (n_samples,), all positive, with sum 1
     schema : names, groups and training ranges of the columns
     output : which of the network's scores
-    rows : ndarray of shape (n_samples,), the place of each row in the table that was given
+    rows : ndarray of shape (n_samples,), the index of each row in the table that was given
     total : how many rows the weights stand for: their sum, but never fewer than there are rows, so
         that weights that were divided by their sum do not count as a single row
     """
@@ -116,11 +116,6 @@ class Sample:
         return np.asarray(self.network.gradient(self.X)[:, :, self.output], dtype=np.float64)
 
     @property
-    def local_intercept(self) -> Floats:
-        """The constant of each row's equation, (n_samples,)."""
-        return np.asarray(self.network.local_intercept(self.X)[:, self.output], dtype=np.float64)
-
-    @property
     def center(self) -> Floats:
         """Mean of each column, (n_columns,)."""
         return np.asarray(self.weight @ self.X)
@@ -141,9 +136,9 @@ class Sample:
         return np.asarray(np.sqrt(self.mean(np.square(values - self.mean(values)))))
 
 
-def sums_by(place: Integers, values: Floats, size: int = 0) -> Floats:
-    """Sums of the values at each place, (size,) or as many as there are."""
-    return np.asarray(np.bincount(place, weights=values, minlength=size), dtype=np.float64)
+def sums_by(index: Integers, values: Floats, size: int = 0) -> Floats:
+    """Sums of the values with each index, (size,) or up to the largest index."""
+    return np.asarray(np.bincount(index, weights=values, minlength=size), dtype=np.float64)
 
 
 def check_network(network: object) -> None:

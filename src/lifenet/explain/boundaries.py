@@ -1,4 +1,9 @@
-"""Where the equation of a row ends: the hyperplanes on which neurons bend."""
+"""Where the equation of a row ends.
+
+A region of a `ReluNetwork` is bounded by the hyperplanes on which neurons switch. A region of a
+network of codes is bounded by knots of the columns too, and its hyperplanes bend at the knots; its
+boundaries are given column by column, the others held.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats
-    from lifenet.network import ReluNetwork
+    from lifenet.network import ColumnBound, ReluNetwork
 
-__all__ = ["Boundary", "nearest_boundaries"]
+__all__ = ["Boundary", "column_boundaries", "nearest_boundaries"]
 
 #: Hyperplanes closer than this, in standard deviations, are one.
 _SAME = 1e-9
@@ -19,20 +24,27 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Boundary:
-    """A hyperplane on which neurons bend, seen from one row.
+    """Where the equation changes, seen from one row: a hyperplane, or a value of one column.
 
     Attributes
     ----------
-    neurons : the neurons that bend on it, one unless several share it
+    neurons : indices of the neurons that switch there; none where there is only a knot
     distance : float
         From the row to it, in standard deviations of the columns.
     change : ndarray of shape (n_columns,)
         The smallest change, by that measure, that brings the row onto it, in the user's units.
+        Where `column` is given, the change of that column alone.
     slopes : ndarray of shape (n_columns,)
-        Slopes of the equation just beyond, at the place where the change leads.
+        Slopes of the equation just beyond, at the point to which the change leads.
     adjacent : bool
-        Whether no other neuron switches on the way: the boundary is then one of the row's own
+        Whether the equation holds all the way to it: the boundary is then one of the row's own
         region, and `slopes` are those of the neighbour behind it.
+    column : int or None
+        Index of the column that moves alone; None for a hyperplane, reached by all columns.
+    value : float or None
+        Value of that column at the boundary.
+    knot : bool
+        Whether a knot of that column lies there, at which the slope in the column changes.
     """
 
     neurons: tuple[int, ...]
@@ -40,6 +52,16 @@ class Boundary:
     change: Floats
     slopes: Floats
     adjacent: bool
+    column: int | None = None
+    value: float | None = None
+    knot: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What changes the equation: "neuron", "knot" or "knot and neuron"."""
+        if not self.knot:
+            return "neuron"
+        return "knot and neuron" if self.neurons else "knot"
 
 
 def nearest_boundaries(
@@ -82,6 +104,40 @@ def nearest_boundaries(
             )
         )
     return tuple(found)
+
+
+def column_boundaries(
+    bounds: tuple[ColumnBound, ...], x: Floats, scale: Floats, n_boundaries: int | None
+) -> tuple[Boundary, ...]:
+    """The bounds of a row, column by column, as boundaries, the nearest first.
+
+    Columns without a scale cannot change, so that theirs are left out.
+
+    Parameters
+    ----------
+    bounds : of the row, from a network of codes
+    x : (n_columns,)
+    scale : (n_columns,), standard deviations of the columns; zero where one cannot change
+    n_boundaries : how many to return; None for all, at most two a column
+    """
+    found = []
+    for bound in bounds:
+        if scale[bound.column] > 0:
+            change = np.zeros(len(x))
+            change[bound.column] = bound.value - x[bound.column]
+            found.append(
+                Boundary(
+                    neurons=bound.neurons,
+                    distance=float(abs(change[bound.column]) / scale[bound.column]),
+                    change=change,
+                    slopes=bound.slopes,
+                    adjacent=True,
+                    column=bound.column,
+                    value=bound.value,
+                    knot=bound.knot,
+                )
+            )
+    return tuple(sorted(found, key=lambda one: one.distance)[:n_boundaries])
 
 
 def _switched(distance: Floats, towards: Floats, nearest: int) -> tuple[Bools, Bools]:

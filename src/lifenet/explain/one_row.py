@@ -9,10 +9,10 @@ import numpy as np
 
 from lifenet._extras import require
 from lifenet.explain._sample import Sample, check_network, check_output
-from lifenet.explain.boundaries import nearest_boundaries
+from lifenet.explain.boundaries import column_boundaries, nearest_boundaries
 from lifenet.explain.levels import BASE_LEVEL
 from lifenet.kernels.quantiles import weighted_quantiles
-from lifenet.network import Limited, ReluNetwork
+from lifenet.network import Bounded, Limited, ReluNetwork
 from lifenet.schema import FeatureSchema, default_names, describe_number
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from lifenet._typing import Floats
+    from lifenet._typing import Bools, Floats
     from lifenet.explain.boundaries import Boundary
     from lifenet.network import PiecewiseLinear
 
@@ -30,6 +30,8 @@ __all__ = ["MINUS", "RowExplanation", "explain_row", "number_text"]
 MINUS = "\N{MINUS SIGN}"
 #: Columns out of range that are named in words; the others are counted.
 _MOST_NAMED = 5
+#: Hyperplanes that are reported where no number is asked for; chosen by hand.
+_N_HYPERPLANES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,7 @@ class RowExplanation:
     contributions : ndarray of shape (n_features,)
         Slope times value, summed over the columns of each feature.
     reference : str
-        "mean", "median" or "row".
+        "mean", "median", "zero" or "row".
     reference_row : ndarray of shape (n_columns,)
     reference_score : float
     parts : ndarray of shape (n_features,)
@@ -59,7 +61,9 @@ class RowExplanation:
     limits : ndarray of shape (n_columns, 2)
         Lowest and highest value of each column for which the equation holds, the others held.
         NaN where nothing is known of the inner layer.
-    boundaries : the nearest boundaries, the nearest first
+    boundaries : tuple of Boundary, the nearest first
+        Of a `ReluNetwork`, the nearest hyperplanes. Of a `CodedNetwork`, for each column alone
+        the nearest values below and above at which the equation changes, and why.
     region_share : float or None
         Share of the background rows that lie in the row's region.
     as_far : float or None
@@ -114,6 +118,27 @@ class RowExplanation:
         if self.as_far == 0:
             said.append("the row is farther from the centre than all background rows")
         return f"Outside the training data: {'; '.join(said)}." if said else ""
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What cannot be said for want of rows, ranges or neurons, in words; a sentence each."""
+        said = []
+        ranged = np.isfinite(np.subtract(self.schema.upper, self.schema.lower))
+        if self.region_share is None:
+            said += [
+                "Without background rows X, the share of rows in the row's region (region_share) "
+                "and how far out the row lies (as_far) are unknown.",
+                f"Without background rows X, distances are in {_unit_of(ranged)}.",
+            ]
+        if not ranged.all():
+            said.append(
+                "Without training ranges in the schema, values outside them cannot be flagged."
+            )
+        if np.isnan(self.limits).any():
+            said.append(
+                "The network does not show its neurons, so that limits and boundaries are unknown."
+            )
+        return tuple(said)
 
     def equation(self, digits: int = 4) -> str:
         """The row's equation, such as ``3.21 + 0.42·temp − 1.5·hum``; zero slopes are left out."""
@@ -206,17 +231,24 @@ class RowExplanation:
     def boundaries_to_frame(self) -> pd.DataFrame:
         """One row a boundary, the nearest first.
 
-        Columns: neurons, distance, adjacent, and for each column the change that leads there
+        Columns: kind, column and value (of the column that moves alone; None and NaN for a
+        hyperplane), neurons, distance, adjacent, and for each column the change that leads there
         ("change of temp") and the slope just beyond ("slope of temp").
         """
+        names = self.schema.names
         shown: dict[str, Any] = {
+            "kind": [one.kind for one in self.boundaries],
+            "column": [
+                None if one.column is None else names[one.column] for one in self.boundaries
+            ],
+            "value": [np.nan if one.value is None else one.value for one in self.boundaries],
             "neurons": [", ".join(map(str, one.neurons)) for one in self.boundaries],
             "distance": [one.distance for one in self.boundaries],
             "adjacent": [one.adjacent for one in self.boundaries],
         }
-        for column, name in enumerate(self.schema.names):
+        for column, name in enumerate(names):
             shown[f"change of {name}"] = [one.change[column] for one in self.boundaries]
-        for column, name in enumerate(self.schema.names):
+        for column, name in enumerate(names):
             shown[f"slope of {name}"] = [one.slopes[column] for one in self.boundaries]
         return _frame(shown)
 
@@ -225,62 +257,64 @@ def explain_row(
     network: PiecewiseLinear,
     x: Any,
     *,
-    reference: Any = "mean",
+    reference: Any = None,
     X: Any = None,
     schema: FeatureSchema | Sequence[str] | None = None,
     sample_weight: npt.ArrayLike | None = None,
     output: int | None = None,
-    n_boundaries: int = 5,
+    n_boundaries: int | None = None,
 ) -> RowExplanation:
     """Explain the score of one row: equation, waterfall, boundaries, and how usual the row is.
 
     Parameters
     ----------
     network : PiecewiseLinear
-        Limits need a ReluNetwork or a CodedNetwork, boundaries a ReluNetwork, whose inner layer
-        can be looked at.
+        Limits and boundaries need a ReluNetwork or a CodedNetwork, whose inner layer can be
+        looked at.
     x : row of numbers (n_columns,), a Series, or a data frame of one row
-    reference : "mean", "median" or a row of numbers, default="mean"
+    reference : "mean", "median", "zero", a row of numbers, or None, default=None
         Where the waterfall starts; mean and median are those of `X`, column by column (the median
-        is the smallest value that half of the weight does not exceed).
+        is the smallest value that half of the weight does not exceed), zero is the row of zeros.
+        None is the mean, or zero where no `X` is given.
     X : array-like or data frame of shape (n_samples, n_columns), or None
         Background rows, such as the training data. Distances are in their standard deviations.
-        Without them the reference must be a row, nothing is said about how usual the row is, and
-        a standard deviation is taken to be that of an even spread over the training range of a
-        `FeatureSchema`, or 1 where no range is known.
+        Without them nothing is said about how usual the row is (`unknown` says what is missing),
+        and a standard deviation is taken to be that of an even spread over the training range of
+        a `FeatureSchema`, or 1 where no range is known.
     schema : FeatureSchema, names of the columns, or None
     sample_weight : array-like of shape (n_samples,) or None, of the rows of `X`
     output : int or None
         Which score; None where there is only one.
-    n_boundaries : int, default=5
-        How many of the nearest boundaries to report.
+    n_boundaries : int or None, default=None
+        How many of the nearest boundaries to report. None is 5 hyperplanes for a ReluNetwork, and
+        all boundaries for a CodedNetwork, at most two a column.
     """
     check_network(network)
     known, background = _background(network, x, X, schema, sample_weight, output)
-    if n_boundaries < 0:
+    if n_boundaries is not None and n_boundaries < 0:
         raise ValueError(f"n_boundaries must be at least 0; it is {n_boundaries}.")
+    if reference is None:
+        reference = "zero" if background is None else "mean"
     row, start = _row_of("x", x, known), _reference_row(reference, background, known)
     which = check_output(network, output)
     scale = _scale_of(known) if background is None else background.spread
-    inner = network if isinstance(network, ReluNetwork) else None
-    unknown = np.full((len(row), 2), np.nan)
+    limits, boundaries = _ends_of_equation(network, row, scale, which, n_boundaries)
+    slopes, constant = network.equation(row[None])
     ends = np.asarray(network.score(np.stack([start, row]))[:, which], dtype=np.float64)
     return RowExplanation(
         schema=known,
         x=row,
         score=float(ends[1]),
-        intercept=float(network.local_intercept(row[None])[0, which]),
-        slopes=network.gradient(row[None])[0, :, which],
-        contributions=_by_feature(network.contributions(row[None])[0, :, which], known),
+        intercept=float(constant[0, which]),
+        slopes=slopes[0, :, which],
+        contributions=_by_feature(slopes[0, :, which] * row, known),
         reference=reference if isinstance(reference, str) else "row",
         reference_row=start,
         reference_score=float(ends[0]),
         parts=_by_feature(network.segment(start, row)[0, :, which], known),
         scale=scale,
-        limits=network.limits(row, which) if isinstance(network, Limited) else unknown,
-        boundaries=()
-        if inner is None
-        else nearest_boundaries(inner, row, scale, which, n_boundaries),
+        limits=limits,
+        boundaries=boundaries,
         region_share=None if background is None else _region_share(background, row),
         as_far=None if background is None else _share_as_far(background, row),
     )
@@ -356,13 +390,16 @@ def _row_of(name: str, x: Any, schema: FeatureSchema) -> Floats:
 def _reference_row(reference: Any, background: Sample | None, schema: FeatureSchema) -> Floats:
     if not isinstance(reference, str):
         return _row_of("reference", reference, schema)
-    if reference not in ("mean", "median"):
+    if reference not in ("mean", "median", "zero"):
         raise ValueError(
-            f'reference must be "mean", "median" or a row of numbers; it is {reference!r}.'
+            f'reference must be "mean", "median", "zero" or a row of numbers; it is {reference!r}.'
         )
+    if reference == "zero":
+        return np.zeros(schema.n_features)
     if background is None:
         raise ValueError(
-            f"The {reference} needs background rows: pass X, or a row of numbers as the reference."
+            f'The {reference} needs background rows: pass X, or "zero" or a row of numbers as the '
+            "reference."
         )
     if reference == "mean":
         return background.center
@@ -374,6 +411,30 @@ def _scale_of(schema: FeatureSchema) -> Floats:
     """Standard deviation of an even spread over each column's range; 1 where it is unknown."""
     width = np.subtract(schema.upper, schema.lower)
     return np.asarray(np.where(np.isfinite(width), width / np.sqrt(12.0), 1.0))
+
+
+def _ends_of_equation(
+    network: PiecewiseLinear, row: Floats, scale: Floats, output: int, n_boundaries: int | None
+) -> tuple[Floats, tuple[Boundary, ...]]:
+    """Limits of each column and boundaries of the row, as far as the network shows them."""
+    limits = np.full((len(row), 2), np.nan)
+    if isinstance(network, Limited):
+        limits = network.limits(row, output)
+    if isinstance(network, ReluNetwork):
+        most = _N_HYPERPLANES if n_boundaries is None else n_boundaries
+        return limits, nearest_boundaries(network, row, scale, output, most)
+    if isinstance(network, Bounded):
+        bounds = network.bounds(row, output)
+        return limits, column_boundaries(bounds, row, scale, n_boundaries)
+    return limits, ()
+
+
+def _unit_of(ranged: Bools) -> str:
+    """What `_scale_of` measures distances in, given which columns have a range."""
+    spread = "standard deviations of an even spread over the training ranges"
+    if ranged.all():
+        return spread
+    return f"{spread}, in plain units without one" if ranged.any() else "units of the columns"
 
 
 def _by_feature(columns: Floats, schema: FeatureSchema) -> Floats:

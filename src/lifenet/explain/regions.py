@@ -188,8 +188,9 @@ def local_regions(
     region = np.full(len(X), -1)
     region[sample.rows] = place[inverse]
     share = sums_by(inverse, sample.weight)
-    slopes = np.asarray(network.gradient(sample.X[first[kept]]), dtype=np.float64)
-    constants = np.asarray(network.local_intercept(sample.X[first[kept]]), dtype=np.float64)
+    slopes, constants = (
+        np.asarray(part, dtype=np.float64) for part in network.equation(sample.X[first[kept]])
+    )
     own = target.losses(target.values, network.score(sample.X)[:, target.columns(sample.output)])
     scored = _scored_rows(len(sample.X), len(kept))
     return Regions(
@@ -233,8 +234,8 @@ def equations_of(network: PiecewiseLinear, X: Floats, output: int) -> tuple[Floa
     slopes, constants = np.empty(X.shape), np.empty(len(X))
     for start in range(0, len(X), _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
-        slopes[block] = network.gradient(X[block])[:, :, output]
-        constants[block] = network.local_intercept(X[block])[:, output]
+        slope, constant = network.equation(X[block])
+        slopes[block], constants[block] = slope[:, :, output], constant[:, output]
     return slopes, constants
 
 

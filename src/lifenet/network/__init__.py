@@ -9,17 +9,20 @@ and exports use, so that they work on any model that offers them.
 from __future__ import annotations
 
 from lifenet.network.coded import CodedNetwork
+from lifenet.network.coded_bounds import ColumnBound
 from lifenet.network.coded_restriction import CodedRestriction
 from lifenet.network.coding import ColumnCoding
 from lifenet.network.limits import steps_to_switch
-from lifenet.network.protocol import Coded, Limited, PiecewiseLinear, Restriction
+from lifenet.network.protocol import Bounded, Coded, Limited, PiecewiseLinear, Restriction
 from lifenet.network.relu import ReluNetwork
 from lifenet.network.restriction import ReluRestriction
 
 __all__ = [
+    "Bounded",
     "Coded",
     "CodedNetwork",
     "CodedRestriction",
+    "ColumnBound",
     "ColumnCoding",
     "Limited",
     "PiecewiseLinear",

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from lifenet._typing import Floats, Integers
 
-__all__ = ["Parts", "canonical", "merge_parallel"]
+__all__ = ["Parts", "canonical_form", "merge_parallel"]
 
 
 class Parts(NamedTuple):
@@ -48,7 +48,7 @@ def merge_parallel(parts: Parts, tolerance: float) -> Parts:
     return parts._replace(weights=parts.weights[kept], bias=parts.bias[kept], beta=total[alive])
 
 
-def canonical(parts: Parts, tolerance: float) -> Parts:
+def canonical_form(parts: Parts, tolerance: float) -> Parts:
     """Bring a network to the one form that all networks computing its function share."""
     parts = _orient(_fold_constants(parts), tolerance)
     parts = merge_parallel(_normalise(parts), tolerance)
@@ -130,7 +130,7 @@ def _rank_rows(rows: Floats, tolerance: float) -> Integers:
 
 
 def _first_of_each(labels: Integers) -> tuple[Integers, Integers]:
-    """The first place of each label, in order of place, and each entry's number among them."""
+    """The index at which each label comes first, ascending, and each entry's number among them."""
     _, first, group = np.unique(labels, return_index=True, return_inverse=True)
     order = np.argsort(first)
     number = np.empty_like(order)

@@ -11,12 +11,13 @@ import numpy.typing as npt
 from lifenet.kernels.checks import check_column
 from lifenet.kernels.patterns import hash_words
 from lifenet.kernels.row_blocks import row_blocks
+from lifenet.network.coded_bounds import ColumnBound, column_bounds
 from lifenet.network.coded_moves import move_coded
 from lifenet.network.coded_restriction import CodedRestriction
 from lifenet.network.coded_segments import integrate_coded
 from lifenet.network.coding import ColumnCoding
 from lifenet.network.coding_checks import check_targets, read_ends
-from lifenet.network.limits import steps_to_switch
+from lifenet.network.equations import mix_equations, neuron_equations
 from lifenet.network.relu import ReluNetwork
 
 if TYPE_CHECKING:
@@ -38,8 +39,9 @@ class CodedNetwork:
     in code `c`. At a knot the slopes are those of the side above it, at the last one of the side
     below.
 
-    Results are float64. Tables are worked through in blocks, so the memory needed beyond the
-    result is a few megabytes however many rows there are.
+    Results are float64. Tables are worked through in blocks: beyond the result, or the local
+    equations of all rows where a part of them is asked for, a few megabytes suffice however many
+    rows there are.
 
     Parameters
     ----------
@@ -121,42 +123,38 @@ class CodedNetwork:
             score[block] = self.network.score(self.coding._encode(rows[block]))
         return score
 
-    def gradient(self, X: npt.ArrayLike) -> Floats:
-        """Slopes of the linear piece that each row lies on.
+    def equation(self, X: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """Slopes and constant of the linear piece that each row lies on.
 
-        On a kink, those of the side on which the neuron is inactive; at a knot, those of the
-        side above it, at the last one of the side below. Zero in a column whose value lies
-        outside its knots.
+        ``constant + sum_j x_j slopes_j`` is the score. On a kink, both are those of the side on
+        which the neuron is inactive; at a knot, those of the side above it, at the last one of
+        the side below. Slopes are zero in a column whose value lies outside its knots.
 
         Returns
         -------
-        ndarray of shape (n, n_features, n_outputs)
+        slopes : ndarray of shape (n, n_features, n_outputs)
+        constant : ndarray of shape (n, n_outputs)
         """
         rows = self._rows(X)
-        gradient = np.empty((*rows.shape, self.n_outputs))
+        slopes = np.empty((*rows.shape, self.n_outputs))
+        constant = np.empty((len(rows), self.n_outputs))
+        terms = neuron_equations(self.network, rows.dtype)
         for block in self._blocks(rows):
-            gradient[block] = self._equation(rows[block])[0]
-        return gradient
+            codes, code_slopes, code_constants = self.coding._linear(rows[block])
+            inner, level = mix_equations(self.network, self.network._share(codes), terms)
+            np.einsum("nc,nco->no", code_constants, inner, out=constant[block])
+            constant[block] += level
+            inner *= code_slopes[:, :, None]
+            slopes[block] = self.coding._by_column(inner)
+        return slopes, constant
+
+    def gradient(self, X: npt.ArrayLike) -> Floats:
+        """Slopes of each row's `equation`, shape (n, n_features, n_outputs)."""
+        return self.equation(X)[0]
 
     def local_intercept(self, X: npt.ArrayLike) -> Floats:
-        """Constant of the linear piece that each row lies on, shape (n, n_outputs).
-
-        With the contributions it sums to the score.
-        """
-        rows = self._rows(X)
-        constant = np.empty((len(rows), self.n_outputs))
-        for block in self._blocks(rows):
-            constant[block] = self._equation(rows[block])[1]
-        return constant
-
-    def _equation(self, rows: Floats) -> tuple[Floats, Floats]:
-        """Slopes (n, p, n_outputs) and constants (n, n_outputs) of the rows' linear pieces."""
-        codes, slopes, constants = self.coding._linear(rows)
-        inner = self.network.gradient(codes)
-        constant = np.einsum("nc,nco->no", constants, inner)
-        constant += self.network.local_intercept(codes)
-        inner *= slopes[:, :, None]
-        return self.coding._by_column(inner), constant
+        """Constant of each row's `equation`, shape (n, n_outputs)."""
+        return self.equation(X)[1]
 
     def contributions(self, X: npt.ArrayLike) -> Floats:
         """Each raw column times its local slope, shape (n, n_features, n_outputs).
@@ -190,8 +188,6 @@ class CodedNetwork:
     def limits(self, x: npt.ArrayLike, output: int = 0) -> Floats:
         """Between which values of each raw column, the others held, a row's equation holds.
 
-        At most between the knots beside the value: the codes bend there.
-
         Parameters
         ----------
         x : array-like of shape (n_features,)
@@ -199,19 +195,25 @@ class CodedNetwork:
         Returns
         -------
         ndarray of shape (n_features, 2)
-            Infinite where nothing bends that way.
+            The values of `bounds`; infinite where nothing changes the equation that way.
         """
-        row = self._rows(np.atleast_2d(np.asarray(x)))
-        part = self.network.select(self.network.beta[:, output] != 0)
-        codes, slopes, _ = self.coding._linear(row)
-        heights = part.preactivations(codes)[0].astype(np.float64)
-        ends: Floats = row[0][:, None] + steps_to_switch(
-            heights, self.coding._by_column(part.weights * slopes)
-        )
-        for column, place in enumerate(self.coding._bins(row)[0].tolist()):
-            knots = np.concatenate([[-np.inf], self.coding.knots[column], [np.inf]])
-            ends[column] = np.clip(ends[column], knots[place], knots[place + 1])
+        ends = np.tile([-np.inf, np.inf], (self.n_features, 1))
+        for bound in self.bounds(x, output):
+            ends[bound.column, int(bound.upper)] = bound.value
         return ends
+
+    def bounds(self, x: npt.ArrayLike, output: int = 0) -> tuple[ColumnBound, ...]:
+        """Where a row's equation changes as one raw column alone moves, and why.
+
+        For each column the nearest value below and above the row's at which a neuron switches
+        or a knot changes the slope; absent where nothing changes the equation that way.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+        """
+        row = self._rows(np.atleast_2d(np.asarray(x)))[0]
+        return column_bounds(self.coding, self.network, row, output)
 
     def along(self, X: npt.ArrayLike, column: int) -> CodedRestriction:
         """The function of one raw column, the others held at each row's values."""
@@ -266,7 +268,7 @@ class CodedNetwork:
         intercept: npt.ArrayLike,
         linear: npt.ArrayLike | None = None,
     ) -> CodedNetwork:
-        """The same neurons under another read-out; `linear` stays as it is unless given."""
+        """The same neurons under another read-out; `linear` is unchanged unless given."""
         return CodedNetwork(self.coding, self.network.with_readout(beta, intercept, linear))
 
     def merge_parallel(self, tolerance: float = 1e-9) -> CodedNetwork:
@@ -303,13 +305,13 @@ def _shared_coding(networks: list[CodedNetwork]) -> ColumnCoding:
     if not networks:
         raise ValueError("networks is empty; expected at least one")
     shared = networks[0].coding
-    for place, member in enumerate(networks):
+    for index, member in enumerate(networks):
         if member.coding == shared:
             continue
         other = shared._first_difference(member.coding)
         where = f"codes column {other!r} in another way" if other else "has other columns"
         raise ValueError(
-            f"networks[{place}] {where} than networks[0]; learn one coding from all rows and "
+            f"networks[{index}] {where} than networks[0]; learn one coding from all rows and "
             "train every network on its codes"
         )
     return shared

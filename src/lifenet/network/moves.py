@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lifenet.kernels.row_blocks import row_blocks
+from lifenet.network.equations import mix_slopes, neuron_slopes
 
 if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats, Integers
@@ -54,13 +55,13 @@ def move_columns(network: ReluNetwork, rows: Floats, steps: Floats) -> Floats:
     reach, omega = _reach(network, longest, short)
     weights: Floats = np.column_stack([network.weights, network.bias]) / omega[:, None]
     weights = weights.astype(rows.dtype).T
-    slopes = network._neuron_slopes(rows.dtype)
+    slopes = neuron_slopes(network, rows.dtype)
     crossings: list[tuple[Integers, Integers, Floats]] = []
     width = max(network.n_neurons, network.n_features * network.n_outputs)
     for block in row_blocks(len(rows), width, rows.dtype):
         scale = reach[block, None]
         heights = np.hstack([rows[block], np.ones_like(scale)]) / scale @ weights
-        gradient = network._mix((heights > 0).astype(rows.dtype), slopes)
+        gradient = mix_slopes(network, (heights > 0).astype(rows.dtype), slopes)
         np.multiply(steps[:, block, :, None], gradient, out=moved[:, block])
         if short.any():
             row, neuron, height = _near(heights)

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from lifenet._typing import Floats, Integers
+    from lifenet.network.coded_bounds import ColumnBound
     from lifenet.network.relu import ReluNetwork
 
-__all__ = ["Coded", "Limited", "PiecewiseLinear", "Restriction"]
+__all__ = ["Bounded", "Coded", "Limited", "PiecewiseLinear", "Restriction"]
 
 
 @runtime_checkable
@@ -57,12 +58,20 @@ class PiecewiseLinear(Protocol):
         """Value of the function, shape (n, n_outputs)."""
         ...
 
+    def equation(self, X: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """Slopes and constant of the linear piece that each row lies on.
+
+        Shapes (n, p, n_outputs) and (n, n_outputs); ``constant + sum_j x_j slopes_j`` is the
+        score.
+        """
+        ...
+
     def gradient(self, X: npt.ArrayLike) -> Floats:
-        """Slopes of the linear piece that each row lies on, shape (n, p, n_outputs)."""
+        """Slopes of each row's `equation`, shape (n, p, n_outputs)."""
         ...
 
     def local_intercept(self, X: npt.ArrayLike) -> Floats:
-        """Constant of the linear piece that each row lies on, shape (n, n_outputs)."""
+        """Constant of each row's `equation`, shape (n, n_outputs)."""
         ...
 
     def contributions(self, X: npt.ArrayLike) -> Floats:
@@ -101,6 +110,15 @@ class Limited(Protocol):
 
     def limits(self, x: npt.ArrayLike, output: int = 0) -> Floats:
         """Lowest and highest value of each column alone, the others held, (n_features, 2)."""
+        ...
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A network that can say where the equation of a row changes, column by column."""
+
+    def bounds(self, x: npt.ArrayLike, output: int = 0) -> tuple[ColumnBound, ...]:
+        """The nearest bounds below and above the row's value in each column."""
         ...
 
 

@@ -23,10 +23,13 @@ from lifenet.kernels.checks import (
 )
 from lifenet.kernels.patterns import pattern_keys
 from lifenet.kernels.row_blocks import row_blocks
-from lifenet.network import adopt, canonical
+from lifenet.network.adopt import read_mlp, read_torch
+from lifenet.network.canonical import Parts, canonical_form, merge_parallel
+from lifenet.network.equations import mix_equations, neuron_equations
 from lifenet.network.limits import steps_to_switch
 from lifenet.network.moves import move_columns
 from lifenet.network.restriction import ReluRestriction
+from lifenet.network.segments import integrate_segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,8 +52,9 @@ class ReluNetwork:
 
     Results are float32 where both the network and the table are, else float64. Tables are
     array-likes of finite numbers. Except where n x n_neurons numbers are what is asked for,
-    tables are worked through in blocks, so the memory needed beyond the result is a few
-    megabytes however many rows there are (and a copy of a table that must change its dtype).
+    tables are worked through in blocks: beyond the result, or the local equations of all rows
+    where a part of them is asked for, a few megabytes suffice however many rows there are (and a
+    copy of a table that must change its dtype).
 
     Parameters
     ----------
@@ -113,8 +117,8 @@ class ReluNetwork:
         """The dtype of all its arrays."""
         return self.weights.dtype
 
-    def _parts(self) -> canonical.Parts:
-        return canonical.Parts(self.weights, self.bias, self.beta, self.intercept, self.linear)
+    def _parts(self) -> Parts:
+        return Parts(self.weights, self.bias, self.beta, self.intercept, self.linear)
 
     def __repr__(self) -> str:
         return (
@@ -180,39 +184,34 @@ class ReluNetwork:
             score[block] += self._hidden(rows[block]) @ self.beta
         return score
 
-    def gradient(self, X: npt.ArrayLike) -> Floats:
-        """Slopes of the linear piece that each row lies on.
+    def equation(self, X: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """Slopes and constant of the linear piece that each row lies on.
 
-        ``linear + sum over active k of weights_k beta_k'``; on a kink, the slopes of the side
-        on which the neuron is inactive.
+        The slopes are ``linear + sum over active k of weights_k beta_k'``, the constant is
+        ``intercept + sum over active k of bias_k beta_k``, and ``constant + sum_j x_j slopes_j``
+        is the score. On a kink, both are those of the side on which the neuron is inactive.
 
         Returns
         -------
-        ndarray of shape (n, n_features, n_outputs)
+        slopes : ndarray of shape (n, n_features, n_outputs)
+        constant : ndarray of shape (n, n_outputs)
         """
         rows = self._rows(X)
-        gradient = np.empty((len(rows), self.n_features, self.n_outputs), dtype=rows.dtype)
-        slopes = self._neuron_slopes(rows.dtype)
+        slopes = np.empty((*rows.shape, self.n_outputs), dtype=rows.dtype)
+        constant = np.empty((len(rows), self.n_outputs), dtype=rows.dtype)
+        terms = neuron_equations(self, rows.dtype)
         for block in self._blocks(rows):
-            gradient[block] = self._mix(self._share(rows[block]), slopes)
-        return gradient
+            found = mix_equations(self, self._share(rows[block]), terms)
+            slopes[block], constant[block] = found
+        return slopes, constant
+
+    def gradient(self, X: npt.ArrayLike) -> Floats:
+        """Slopes of each row's `equation`, shape (n, n_features, n_outputs)."""
+        return self.equation(X)[0]
 
     def local_intercept(self, X: npt.ArrayLike) -> Floats:
-        """Constant of the linear piece that each row lies on.
-
-        ``intercept + sum over active k of bias_k beta_k``, so that
-        ``local_intercept + sum_j x_j gradient_j`` is the score.
-
-        Returns
-        -------
-        ndarray of shape (n, n_outputs)
-        """
-        rows = self._rows(X)
-        constant = np.empty((len(rows), self.n_outputs), dtype=rows.dtype)
-        levels = self.bias.astype(rows.dtype)[:, None] * self.beta
-        for block in self._blocks(rows):
-            constant[block] = self._share(rows[block]) @ levels + self.intercept
-        return constant
+        """Constant of each row's `equation`, shape (n, n_outputs)."""
+        return self.equation(X)[1]
 
     def contributions(self, X: npt.ArrayLike) -> Floats:
         """Each column times its local slope, ``x_j gradient_j``.
@@ -302,27 +301,7 @@ class ReluNetwork:
         ndarray of shape (n, n_features, n_outputs)
         """
         first, last = check_ends(start, end, self.n_features, self.dtype)
-        change = np.subtract(last, first)
-        parts = np.empty((*change.shape, self.n_outputs), dtype=change.dtype)
-        slopes = self._neuron_slopes(change.dtype)
-        for block in self._blocks(change):
-            share = _active_share(
-                self._preactivations(first if len(first) == 1 else first[block]),
-                self._preactivations(last if len(last) == 1 else last[block]),
-            )
-            parts[block] = change[block, :, None] * self._mix(share, slopes)
-        return parts
-
-    def _neuron_slopes(self, dtype: np.dtype[np.floating]) -> Floats:
-        """What each active neuron adds to the gradient, (n_neurons, n_features * n_outputs)."""
-        weights = self.weights.astype(dtype, copy=False)
-        slopes = weights[:, :, None] * self.beta[:, None, :]
-        return slopes.reshape(self.n_neurons, self.n_features * self.n_outputs)
-
-    def _mix(self, share: Floats, slopes: Floats) -> Floats:
-        """Gradient where neuron `k` counts by ``share_ik``, (n, n_features, n_outputs)."""
-        mixed = (share @ slopes).reshape(len(share), self.n_features, self.n_outputs)
-        return np.asarray(mixed + self.linear)
+        return integrate_segments(self, first, last)
 
     # ------------------------------------------------------------------ making others of it
 
@@ -353,7 +332,7 @@ class ReluNetwork:
         intercept: npt.ArrayLike,
         linear: npt.ArrayLike | None = None,
     ) -> ReluNetwork:
-        """The same neurons under another read-out; `linear` stays as it is unless given."""
+        """The same neurons under another read-out; `linear` is unchanged unless given."""
         linear = self.linear if linear is None else linear
         return ReluNetwork(self.weights, self.bias, beta, intercept, linear)
 
@@ -423,7 +402,7 @@ class ReluNetwork:
         """The same function with neurons that repeat each other made one.
 
         Neurons whose weights and bias are positive multiples of each other become one, at the
-        place of the first; neurons without weights go into the intercept; neurons whose `beta`
+        index of the first; neurons without weights go into the intercept; neurons whose `beta`
         is zero, or cancels to zero when merged, go. The linear part is unchanged.
 
         Parameters
@@ -434,7 +413,7 @@ class ReluNetwork:
         """
         limit = check_tolerance(tolerance, self.dtype)
         parts = self.astype(np.float64)._parts()
-        return ReluNetwork(*canonical.merge_parallel(parts, limit)).astype(self.dtype)
+        return ReluNetwork(*merge_parallel(parts, limit)).astype(self.dtype)
 
     def canonical(self, tolerance: float = 1e-9) -> ReluNetwork:
         """The form that all networks computing this function share.
@@ -452,7 +431,7 @@ class ReluNetwork:
         """
         limit = check_tolerance(tolerance, self.dtype)
         parts = self.astype(np.float64)._parts()
-        return ReluNetwork(*canonical.canonical(parts, limit)).astype(self.dtype)
+        return ReluNetwork(*canonical_form(parts, limit)).astype(self.dtype)
 
     # ------------------------------------------------------------------ adopting others
 
@@ -464,7 +443,7 @@ class ReluNetwork:
         `MLPClassifier` the log-odds (two classes, or several labels) or the log-probabilities
         up to a constant in each row (more classes).
         """
-        return cls(*adopt.read_mlp(model))
+        return cls(*read_mlp(model))
 
     @classmethod
     def from_torch(cls, module: Any) -> ReluNetwork:
@@ -474,21 +453,7 @@ class ReluNetwork:
         them. Only the layers are read: what a wrapper's own `forward` does besides applying
         them in order (a sigmoid at the end, a skip connection) is not seen.
         """
-        return cls(*adopt.read_torch(module))
-
-
-def _active_share(start: Floats, end: Floats) -> Floats:
-    """Fraction of the way from `start` to `end` that lies above zero, elementwise.
-
-    With `u` the height of the higher end above zero and `d` the depth of the lower one below
-    it, both cut at zero, this is ``u / (u + d)``: no digits cancel, whichever ends are positive.
-    """
-    above: Floats = np.maximum(np.maximum(start, end), 0)
-    length = above - np.minimum(np.minimum(start, end), 0)
-    # Where both ends are at zero the neuron is inactive all the way: 0 / tiny is 0.
-    np.maximum(length, np.finfo(length.dtype).tiny, out=length)
-    above /= length
-    return above
+        return cls(*read_torch(module))
 
 
 def _alike(networks: Iterable[ReluNetwork]) -> list[ReluNetwork]:
@@ -497,11 +462,11 @@ def _alike(networks: Iterable[ReluNetwork]) -> list[ReluNetwork]:
     if not members:
         raise ValueError("networks is empty; expected at least one")
     expected = (members[0].n_features, members[0].n_outputs)
-    for place, member in enumerate(members):
+    for index, member in enumerate(members):
         found = (member.n_features, member.n_outputs)
         if found != expected:
             raise ValueError(
-                f"networks[{place}] has (n_features, n_outputs) = {found}; "
+                f"networks[{index}] has (n_features, n_outputs) = {found}; "
                 f"expected {expected} as in networks[0]"
             )
     return members

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["WaterfallDisplay"]
 
-_STARTS = {"mean": "at the mean", "median": "at the median", "row": "reference row"}
+_STARTS = {
+    "mean": "at the mean",
+    "median": "at the median",
+    "zero": "at zero",
+    "row": "reference row",
+}
 
 
 class WaterfallDisplay(ResultDisplay):
