@@ -1,7 +1,8 @@
 """Training and validation rows: a hold-out, or the folds of cross-fitting.
 
-Rows are drawn by a hash of their values: equal rows stay together, so that weights equal repeated
-rows, and the order of the rows does not matter.
+Rows are drawn by a hash of the user's own values: equal rows stay together, so that weights equal
+repeated rows; the order of the rows does not matter; and no last digit of a code, which another
+machine may round otherwise, decides which fold a row is in.
 """
 
 from __future__ import annotations
@@ -202,8 +203,8 @@ def _part(data: Inputs, inside: Bools) -> Problem:
 
 
 def _hashes(data: Inputs, seed: int) -> Floats:
-    rows = data.rows
-    return hash_rows(rows.X if rows.index is None else rows.X[rows.index], seed)
+    """A number of each row that depends on the user's own values and on nothing computed."""
+    return hash_rows(data.present, seed)
 
 
 def _fold_of(hashes: Floats, n_folds: int) -> Integers:
