@@ -30,7 +30,7 @@ from lifenet.data.units import Units
 from lifenet.losses import Logistic, Multinomial, SquaredError
 from lifenet.neurons.leaves import sample_of
 from lifenet.neurons.trees import TreeSettings, grow_trees
-from lifenet.stacking.base import FoldFit, variance_loss
+from lifenet.stacking.base import Ensemble, FoldFit, add_with_weight, variance_loss
 
 LOSSES = [SquaredError(), Logistic(), Multinomial(3)]
 SQUARED = LOSSES[0]
@@ -100,7 +100,9 @@ class Case:
         )
 
     def add(self, companion=FEW, **run):
-        return companion.add(self.network, self.fits, self.data, Run(0, **run))
+        ensemble = Ensemble.of(self.network, self.fits)
+        found = add_with_weight(ensemble, companion, self.data, Run(0, **run))
+        return found.network, found.fits, (found.stacked or (None,))[-1]
 
     def stacked(self, companion=FEW, **run):
         return self.add(companion, **run)[2]
@@ -213,15 +215,28 @@ class TestChoice:
         if not isinstance(loss, SquaredError):
             assert stacked.loss_without == pytest.approx(np.log(max(loss.n_outputs, 2)))
 
-    def test_little_gain_is_not_worth_the_neurons(self):
-        case = Case(SQUARED, nothing)
-        assert case.stacked().weight > 0
-        assert case.stacked(replace(FEW, min_gain=0.999)).weight == 0
+    def test_a_gain_below_one_standard_error_is_not_worth_the_neurons(self, monkeypatch):
+        case = Case(SQUARED, noisy)
+        found = case.stacked()
+        said, target = case.said(found), case.validation.rows.target
+        mixed = (1 - found.weight) * case.fits[0].score + found.weight * said
+        saved = SQUARED.value(target, case.fits[0].score) - SQUARED.value(target, mixed)
+        expected = np.std(saved) / np.sqrt(len(saved))
+        assert found.standard_error == pytest.approx(expected)
+        assert found.gain == pytest.approx(saved.mean())
+        errors = found.gain / expected
+        monkeypatch.setattr("lifenet.stacking.base._STANDARD_ERRORS", 0.99 * errors)
+        assert case.stacked().weight == found.weight
+        monkeypatch.setattr("lifenet.stacking.base._STANDARD_ERRORS", 1.01 * errors)
+        network, _, left_out = case.add()
+        assert network is case.network
+        assert left_out.weight == left_out.gain == 0
+        assert left_out.loss == left_out.loss_without == found.loss_without
 
     def test_nothing_is_begun_after_the_deadline(self):
         case = Case(SQUARED, nothing)
         network, _, stacked = case.add(deadline=Deadline.after(-1.0))
-        assert stacked.weight == 0
+        assert stacked is None
         assert network is case.network
 
     def test_without_validation_rows_nothing_is_chosen(self):
@@ -232,18 +247,19 @@ class TestChoice:
         assert fits == case.fits
         assert stacked is None
 
-    def test_enough_validation_rows_are_those_of_the_first_folds(self):
+    def test_enough_validation_rows_are_those_of_the_first_folds(self, monkeypatch):
         """Folds beyond that number of rows measure nothing, so that their scores do not matter."""
         good = Case(SQUARED, noisy, lambda target: target[:, None])
         bad = Case(SQUARED, noisy, lambda target: nothing(target) + 1e3)
-        first, both = (replace(FEW, n_validation=n) for n in (300, 301))
         for case in (good, bad):  # with no variance between networks
             case.fits = tuple(
                 replace(one, fold=replace(one.fold, index=300 * k + np.arange(300)))
                 for k, one in enumerate(case.fits)
             )
-        assert good.stacked(first).loss == bad.stacked(first).loss
-        assert good.stacked(both).loss_without < 1 < bad.stacked(both).loss_without
+        monkeypatch.setattr("lifenet.stacking.base._ENOUGH_ROWS", 300)
+        assert good.stacked().loss == bad.stacked().loss
+        monkeypatch.setattr("lifenet.stacking.base._ENOUGH_ROWS", 301)
+        assert good.stacked().loss_without < 1 < bad.stacked().loss_without
 
     def test_large_trees_are_few_and_no_two_sizes_alike(self):
         settings = BoostedTrees(max_leaf_nodes=(8, 64, 160), n_trees=300, max_leaves=1600)
@@ -279,7 +295,6 @@ class TestChoice:
             ("min_samples_leaf", (0.5,), "min_samples_leaf must be integers of 1 .*; 0.5 is among"),
             ("learning_rate", (0.1, 0), "learning_rate must be numbers above 0; 0 is among them"),
             ("n_trees", 0, "'n_trees' parameter of BoostedTrees"),
-            ("min_gain", 1.0, "'min_gain' parameter of BoostedTrees"),
         ],
     )
     def test_a_bad_setting_is_named(self, name, value, message):
@@ -356,13 +371,12 @@ class TestRecipe:
     def test_it_is_the_mean_of_the_folds_and_the_trees_in_their_weights(self, monkeypatch):
         X, y = planted()
         seen = {}
-        add = BoostedTrees.add
 
-        def look(self, network, fits, *rest):
-            seen["before"], seen["fits"] = network, fits
-            return add(self, network, fits, *rest)
+        def look(ensemble, companion, *rest):
+            seen["before"], seen["fits"] = ensemble.network, ensemble.fits
+            return add_with_weight(ensemble, companion, *rest)
 
-        monkeypatch.setattr(BoostedTrees, "add", look)
+        monkeypatch.setattr("lifenet.recipe.recipe.add_with_weight", look)
         weak = replace(FEW, n_trees=6, learning_rate=(0.1,))
         model = fitted(X, y, preset=replace(RECIPE, stack=(LinearModel(), weak)))
         weight, before = trees_of(model).weight, seen["before"]

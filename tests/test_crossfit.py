@@ -124,13 +124,14 @@ class TestRecords:
             assert 1 <= len(members) == fold.n_members <= 2
             assert {one.network.n_neurons for one in members} == {10}
             # Base learners see values and normal scores of the columns, not the ramps.
-            assert {one.network.n_features for one in members} == {fitted.coding_.n_codes}
-            ramps = np.abs([one.network.weights for one in members]).max(axis=(0, 1)) == 0
-            assert ramps.sum() == sum(max(len(knots) - 1, 0) for knots in fitted.coding_.knots)
+            assert {one.network.n_features for one in members} == {len(fitted.member_names_)}
+        assert len(fitted.member_names_) == 2 * fitted.n_features_in_
+        expected = [name for name in fitted.coding_.code_names if name[-3:] in ("[0]", "[1]")]
+        assert list(fitted.member_names_) == expected
 
     def test_neurons_of_base_learners_are_in_the_network_where_nothing_moves_them(self):
         model = regressor(replace(BOTH, finetune=None)).fit(*planted())
-        layer = model.network_.network.weights
+        layer = model.network_.network.weights[:, model.member_inputs_]
         for member in model.members_:
             for weights in member.network.weights:
                 near = np.abs(layer - weights).max(axis=1) < 1e-9 * np.abs(weights).max()
@@ -171,7 +172,7 @@ class TestRecords:
         assert "level 2" in str(fitted.record_)
 
     def test_subsets_say_how_many_training_rows_of_which_fold_they_select_from(self, fitted):
-        names = fitted.coding_.code_names
+        names = fitted.member_names_
         for number, (fold, levels) in enumerate(
             zip(fitted.folds_, fitted.hierarchy_.folds, strict=True)
         ):
@@ -189,14 +190,14 @@ class TestRecords:
         for number, fold in enumerate(model.folds_):
             first = model.hierarchy_.folds[number][0].subsets[0]
             expected = f"100 of the {fold.train_rows:,} training rows of fold {number}"
-            assert first.describe(model.coding_.code_names) == expected
+            assert first.describe(model.member_names_) == expected
             assert first.n_rows == 100
 
     def test_a_single_fold_has_no_number(self):
         model = regressor(BOTH, validation=0.3).fit(*planted())
         (fold,) = model.folds_
         first = model.hierarchy_.levels[0].subsets[0]
-        assert first.describe(model.coding_.code_names) == f"the {fold.train_rows} training rows"
+        assert first.describe(model.member_names_) == f"the {fold.train_rows} training rows"
         whole = regressor(BOTH, validation=None).fit(*planted())
         assert whole.hierarchy_.levels[0].subsets[0].describe(()) == "all rows"
 
@@ -210,7 +211,7 @@ class TestRecords:
 
         monkeypatch.setattr("lifenet.recipe.recipe.fit_fold", watched)
         model = regressor(BOTH).fit(X, y)
-        codes = model.coding_.encode(X)
+        codes = model.coding_.encode(X)[:, model.member_inputs_]
         for member in model.members_:
             subset, train = member.subset, seen[member.fold]
             inside = (codes[train] @ subset.weights.T + subset.bias > subset.cutoff).all(axis=1)
@@ -347,6 +348,7 @@ class TestClasses:
 
     def test_balanced_classes_find_the_rare_one(self):
         X, y = planted()
+        y = y + np.random.default_rng(0).normal(size=len(y))
         rare = y > np.quantile(y, 0.9)
         plain = classifier().fit(X, rare)
         balanced = classifier(class_weight="balanced").fit(X, rare)

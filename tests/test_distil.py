@@ -14,6 +14,7 @@ from lifenet.compress.distil import Distil, follow_path
 from lifenet.compress.frontier import Frontier
 from lifenet.compress.pruning import select_neurons
 from lifenet.compress.soft_targets import soft_targets, swap_columns
+from lifenet.data import budgets
 from lifenet.data.evaluation import mean_loss
 from lifenet.data.folds import Fold
 from lifenet.data.problem import Problem
@@ -495,7 +496,7 @@ def test_rows_held_in_single_precision_give_nearly_the_same(monkeypatch):
     network = random_network(rng, 20)
     problem = random_problem(rng, network, SquaredError())
     double = follow_path(problem, network, QUICK)
-    monkeypatch.setattr("lifenet.data.budgets.HELD_DOUBLE", 1000)
+    monkeypatch.setattr(budgets, "HELD_DOUBLE", 1000)
     single = follow_path(problem, network, QUICK)
     np.testing.assert_allclose(single.losses, double.losses, rtol=1e-2)
     assert single.losses[1:] != double.losses[1:]
@@ -538,7 +539,7 @@ def tunings(monkeypatch):
 
 
 def refined(settings, n_neurons, shortened=1):
-    """A network of so many neurons, as a path would refine it."""
+    """A network of `n_neurons`, as a path would refine it."""
     rng = np.random.default_rng(18)
     network = random_network(rng, n_neurons)
     problem = random_problem(rng, network, SquaredError())
@@ -637,13 +638,29 @@ def test_networks_that_do_not_fit_are_refused():
     problem = random_problem(rng, network, SquaredError())
     with pytest.raises(ValueError, match=r"network has \(n_features, n_outputs\) = \(4, 1\)"):
         follow_path(problem, random_network(rng, 5, n_features=4), QUICK)
-    bent = network.with_readout(network.beta, network.intercept, np.ones((3, 1)))
-    with pytest.raises(ValueError, match="network has a linear part"):
-        follow_path(problem, bent, QUICK)
     with pytest.raises(ValueError, match=r"own has \(n_features, n_outputs\) = \(4, 1\)"):
         follow_path(
             problem, network, QUICK, split(problem, 200), random_network(rng, 5, n_features=4)
         )
+
+
+@by_name
+def test_a_linear_part_is_distilled_as_neurons(loss):
+    """A neuron that is always active is linear, so that the full network stays the same."""
+    rng = np.random.default_rng(26)
+    network = random_network(rng, 12, n_outputs=loss.n_outputs)
+    linear = rng.normal(size=(3, loss.n_outputs))
+    network = network.with_readout(network.beta, network.intercept, linear)
+    problem = random_problem(rng, network, loss)
+    fold = split(problem, 200)
+    frontier = follow_path(problem, network, QUICK, fold)
+    full = frontier.networks[0]
+    assert not np.any(full.linear)
+    assert full.n_neurons == 12 + loss.n_outputs
+    X = problem.rows.X
+    np.testing.assert_allclose(full.score(X), network.score(X), atol=1e-9)
+    assert frontier.losses[0] == pytest.approx(mean_loss(fold.validation, network))
+    assert frontier.sizes[1:] == (8, 4, 2)
 
 
 # ---------------------------------------------------------------------- the value

@@ -110,7 +110,7 @@ class TestHoldout:
         assert found.n_iterations == rehearsed.n_iterations == expected.n_iterations
         assert found.validation_losses == rehearsed.validation_losses
         assert found.status is rehearsed.status
-        # What was learnt of all rows fits them better than before.
+        # All rows are fitted better than before.
         assert mean_loss(problem, found.network) < mean_loss(problem, network)
 
     @each_tuning

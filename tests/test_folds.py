@@ -64,7 +64,7 @@ def test_coefficients_are_fitted_to_the_training_rows_of_folds_and_to_all_rows_o
     _, folds = folds_of(X, y)
     assert all(fold.fit is fold.train for fold in folds)
     assert not any(fold.refits for fold in folds)
-    data, (fold,) = folds_of(X, y, preset=small_recipe(resampling=Holdout()))
+    data, (fold,) = folds_of(X, y, preset=small_recipe(resampling=Holdout(), stack=()))
     assert fold.fit is data.problem
     assert fold.refits
     assert not fold.training_only().refits
@@ -97,6 +97,27 @@ def test_the_order_of_the_rows_does_not_matter(folds_of):
     _, shuffled = folds_of(X[order], y[order])
     for one, other in zip(folds, shuffled, strict=True):
         np.testing.assert_array_equal(np.sort(order[other.index]), one.index)
+
+
+def test_the_last_digit_of_a_code_decides_nothing(folds_of):
+    """Folds follow from the user's own values, which no machine rounds otherwise."""
+    X, y = planted()
+    data, _ = folds_of(X, y)
+    for way in (-np.inf, np.inf):
+        moved = replace(data, rows=replace(data.rows, X=np.nextafter(data.rows.X, way)))
+        again = resolve_resampling(LEAVES.resampling, moved.problem).folds(moved, 0)
+        assert not np.array_equal(moved.rows.X, data.rows.X)
+        for one, other in zip(CrossFit(2).folds(data, 0), again, strict=True):
+            np.testing.assert_array_equal(one.index, other.index)
+
+
+def test_single_precision_of_the_same_values_has_the_same_folds(folds_of):
+    X, y = planted()
+    single = X.astype(np.float32)
+    _, folds = folds_of(single.astype(np.float64), y)
+    _, same = folds_of(single, y)
+    for one, other in zip(folds, same, strict=True):
+        np.testing.assert_array_equal(one.index, other.index)
 
 
 def test_another_seed_has_other_folds(folds_of):

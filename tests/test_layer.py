@@ -1,5 +1,7 @@
 """Hidden layers: joining, picking and base learners' own scores, against plain loops."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -64,7 +66,7 @@ def scores(layer, block):
 class TestOfMembers:
     def test_it_holds_their_neurons_in_order(self):
         some = members()
-        layer = Layer.of_members(some, N_INPUTS, None)
+        layer = Layer.of_members(some, N_INPUTS)
         assert layer.n_features == 6
         assert layer.n_members == 3
         assert layer.member.tolist() == [0, 0, 0, 1, 2, 2]
@@ -79,19 +81,31 @@ class TestOfMembers:
     def test_scores_are_those_of_the_networks(self):
         some = members()
         X, block = block_of()
-        layer = Layer.of_members(some, N_INPUTS, None)
+        layer = Layer.of_members(some, N_INPUTS)
         found = layer.member_scores(block)
         np.testing.assert_allclose(found, scores(layer, block), atol=1e-12)
         for row, (network, _) in zip(found, some, strict=True):
             np.testing.assert_allclose(row, network.score(X)[:, 0], atol=1e-12)
 
-    def test_inputs_that_may_move_are_the_same_for_every_neuron(self):
-        movable = np.array([True, False, True, False])
-        layer = Layer.of_members(members(), N_INPUTS, movable)
+    def test_members_of_some_inputs_stay_on_these(self):
+        inputs = np.array([4, 0, 5, 2])
+        X, _ = block_of()
+        wide = np.full((len(X), 7), 77.0)
+        wide[:, inputs] = X
+        narrow, layer = (
+            Layer.of_members(members(), N_INPUTS),
+            Layer.of_members(members(), 7, inputs),
+        )
+        coefficients = np.random.default_rng(1).normal(size=(7, 2))
+        expected = narrow.network(coefficients).score(X)
+        np.testing.assert_allclose(layer.network(coefficients).score(wide), expected, atol=1e-12)
+        np.testing.assert_allclose(layer.scale, narrow.scale)
+        movable = np.isin(np.arange(7), inputs)
         np.testing.assert_array_equal(layer.trainable, np.tile(movable, (6, 1)))
+        assert not layer.theta[:, :-1][:, ~movable].any()
 
     def test_no_members_make_no_neurons(self):
-        layer = Layer.of_members([], N_INPUTS, np.ones(N_INPUTS, dtype=bool))
+        layer = Layer.of_members([], N_INPUTS, np.arange(2))
         assert layer.n_features == layer.n_members == 0
         assert layer.theta.shape == (0, N_INPUTS + 1)
         assert layer.trainable.shape == (0, N_INPUTS)
@@ -103,7 +117,7 @@ class TestOfMembers:
 
 
 def test_the_network_is_the_neurons_under_the_coefficients():
-    layer = Layer.of_members(members(), N_INPUTS, None)
+    layer = Layer.of_members(members(), N_INPUTS)
     coefficients = np.random.default_rng(1).normal(size=(7, 3))
     X, block = block_of()
     expected = activations(layer, block).T @ coefficients[:-1] + coefficients[-1]
@@ -111,12 +125,14 @@ def test_the_network_is_the_neurons_under_the_coefficients():
 
 
 class TestJoin:
+    def tiled(self, movable, n_neurons):
+        return None if movable is None else np.tile(movable, (n_neurons, 1))
+
     def parts(self, *trainable):
-        movable = [None if one is None else np.tile(one, (2, 1)) for one in trainable]
         return [
-            free_neurons(trainable=movable[0]),
-            Layer.of_members(members(), N_INPUTS, trainable[1]),
-            Layer.of_members(members(3, (2,), (1,)), N_INPUTS, None),
+            free_neurons(trainable=self.tiled(trainable[0], 2)),
+            replace(Layer.of_members(members(), N_INPUTS), trainable=self.tiled(trainable[1], 6)),
+            Layer.of_members(members(3, (2,), (1,)), N_INPUTS),
         ]
 
     def test_neurons_follow_each_other_and_members_are_numbered_on(self):
@@ -149,7 +165,7 @@ class TestJoin:
 
     def test_a_layer_without_neurons_adds_nothing(self):
         one, other, _ = self.parts(None, None)
-        empty = Layer.of_members([], N_INPUTS, None)
+        empty = Layer.of_members([], N_INPUTS)
         both, three = Layer.join([one, other]), Layer.join([one, empty, other])
         np.testing.assert_array_equal(three.theta, both.theta)
         np.testing.assert_array_equal(three.member, both.member)

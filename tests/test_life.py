@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from typing import ClassVar
 
 import joblib
 import numpy as np
@@ -59,6 +60,22 @@ def small(**settings):
 
 def small_classifier(**settings):
     return LIFEClassifier(**{"sampler": SMALL, "solver": FAST, "random_state": 0, **settings})
+
+
+class Watched(LLA):
+    """Notes all rows' targets, which rows each network is trained on, and how often each."""
+
+    seen: ClassVar[list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]] = []
+
+    def train(self, problem, tasks, deadline=None, monitor=None):
+        self.seen.extend((problem.rows.target, one.index, one.counts) for one in tasks)
+        return super().train(problem, tasks, deadline, monitor)
+
+
+@pytest.fixture
+def watched():
+    Watched.seen.clear()
+    return Watched(4, max_iter=10, tol=1e-2)
 
 
 @pytest.fixture(scope="module")
@@ -129,12 +146,31 @@ class TestTheAlgorithm:
         assert wanted | {"seconds", "neuron"} <= set(frame.columns)
         assert len(frame) == len(record)
 
-    def test_held_out_rows_are_seen_by_no_member(self, regression):
+    def test_held_out_rows_are_seen_by_no_member(self, regression, watched):
         X, y = regression
-        model = small(validation=0.25).fit(X, y)
-        assert 0.65 * len(X) < model.record_["rows"][0] < 0.85 * len(X)
+        model = small(validation=0.25, solver=watched).fit(X, y)
+        rows = [set(targets[index]) for targets, index, _ in watched.seen]
+        assert len(rows) == len(model.record_["rows"]) > len(model.members_)
+        assert 0.65 * len(X) < len(rows[0]) == model.record_["rows"][0] < 0.85 * len(X)
+        assert all(others <= rows[0] for others in rows)
+        assert [len(one) for one in rows] == list(model.record_["rows"])
         everything = small(validation=None).fit(X, y)
         assert everything.record_["rows"][0] == len(X)
+
+    def test_held_out_targets_change_the_readout_only(self, regression):
+        """In another order among themselves, so that their mean and spread stay."""
+        X, y = regression
+        apart = np.arange(len(X)) % 4 == 0
+        moved = y.copy()
+        moved[apart] = y[apart][::-1]
+        split = PredefinedSplit(np.where(apart, 0, -1))
+        one, other = (small(validation=split).fit(X, target) for target in (y, moved))
+        assert len(one.members_) == len(other.members_) > 1
+        for mine, theirs in zip(one.members_, other.members_, strict=True):
+            for part in ("weights", "bias", "beta"):
+                values = getattr(mine.network, part), getattr(theirs.network, part)
+                np.testing.assert_allclose(*values, rtol=1e-6, atol=1e-9)
+        assert np.abs(one.predict(X) - other.predict(X)).max() > 0.01 * y.std()
 
     def test_a_constant_target_is_predicted(self):
         X = np.random.default_rng(0).normal(size=(60, 2))
@@ -150,6 +186,21 @@ class TestTheAlgorithm:
         np.testing.assert_allclose(model.predict(X), line.predict(X), atol=0.05)
 
 
+def inside(member, model, X):
+    """Rows of a member by the paper's inequality, from the neuron of the level above if any."""
+    sampler, subset = model.sampler, member.subset
+    if isinstance(sampler, RandomProjection):
+        return X @ subset.weights[0] + subset.bias[0] > sampler.cutoff
+    if subset.parent is None:
+        return np.ones(len(X), dtype=bool)
+    cutoff = -0.3 if isinstance(sampler, str) else sampler.cutoff
+    number, neuron = subset.parent
+    network = model.hierarchy_.levels[-2].networks[number]
+    weights = network.weights[neuron]
+    length = np.linalg.norm(weights * X.std(axis=0))  # a unit one on standardised columns
+    return (X @ weights + network.bias[neuron]) / length > cutoff
+
+
 class TestOptions:
     @pytest.mark.parametrize(
         "sampler",
@@ -163,10 +214,28 @@ class TestOptions:
         ],
         ids=str,
     )
-    def test_samplers(self, regression, sampler):
-        X, y = regression
-        model = small(sampler=sampler).fit(X[:300], y[:300])
-        assert model.score(X[:300], y[:300]) > 0.3
+    def test_samplers(self, regression, sampler, watched):
+        X, y = regression[0][:300], regression[1][:300]
+        model = small(sampler=sampler, solver=watched, validation=None).fit(X, y)
+        assert model.score(X, y) > 0.3
+        assert len(watched.seen) == len(model.record_["rows"])
+        members = model.members_
+        for member, seen in zip(members, watched.seen[-len(members) :], strict=True):
+            targets, index, counts = seen
+            assert np.corrcoef(targets, y)[0, 1] == pytest.approx(1.0)  # rows in their order
+            if isinstance(sampler, Bootstrap):
+                assert counts.sum() == 300 > len(index) > 150
+            else:
+                assert counts is None
+                np.testing.assert_array_equal(index, np.flatnonzero(inside(member, model, X)))
+        n_members = {Bootstrap: 4, RandomProjection: 6}.get(type(sampler))
+        if getattr(sampler, "levels", None) == ():
+            n_members = 1
+        if getattr(sampler, "max_networks", None) == 2:
+            n_members = 2
+        assert len(members) == (n_members or len(model.hierarchy_.levels[-1].networks))
+        distinct = {tuple(index) for _, index, _ in watched.seen[-len(members) :]}
+        assert len(distinct) > 0.5 * len(members)
 
     @pytest.mark.parametrize(
         "readout",
@@ -188,11 +257,82 @@ class TestOptions:
     )
     @pytest.mark.parametrize("task", ["regression", "classes", "three_classes"])
     def test_readouts(self, request, task, readout):
-        X, y = request.getfixturevalue(task)
+        """All neurons are members'; a free intercept makes predictions right on average.
+
+        That of averaging is not free: its score is the mean of its members'.
+        """
+        X, y = (part[:300] for part in request.getfixturevalue(task))
         estimator = small if task == "regression" else small_classifier
-        model = estimator(sampler=NeuronProjection(levels=(3,)), readout=readout)
+        model = estimator(sampler=NeuronProjection(levels=(3,)), readout=readout).fit(X, y)
         least = 0.2 if task == "regression" else 0.45
-        assert model.fit(X[:300], y[:300]).score(X[:300], y[:300]) > least
+        assert model.score(X, y) > least
+        layer = np.vstack([np.c_[one.network.weights, one.network.bias] for one in model.members_])
+        layer /= np.linalg.norm(layer, axis=1, keepdims=True)
+        used = np.c_[model.network_.weights, model.network_.bias]
+        used /= np.linalg.norm(used, axis=1, keepdims=True)
+        assert (used @ layer.T).max(axis=1) == pytest.approx(1.0)
+        if task == "regression":
+            prediction, target = model.predict(X), y
+        else:
+            prediction, target = model.predict_proba(X), y[:, None] == model.classes_
+        off = np.abs(prediction.mean(axis=0) - target.mean(axis=0)).max() / target.std()
+        if isinstance(readout, Averaging) or readout == "average":
+            scores = model.network_.score(X)
+            means = [
+                np.mean([one.network.score(X)[:, 0] for one in group], axis=0)
+                for code in range(scores.shape[1])
+                if (group := [one for one in model.members_ if one.output == code])
+            ]
+            shift = scores - np.column_stack(means)
+            if scores.shape[1] > 1:  # known up to a constant a row
+                shift -= shift[:, :1]
+            np.testing.assert_allclose(shift, 0.0, atol=1e-8)
+        elif task != "regression" and (isinstance(readout, Mixing) or readout == "mixing"):
+            assert off < 0.05
+        else:
+            assert off < 1e-7
+
+    def test_no_readout_has_less_squared_error_than_least_squares(self, regression):
+        """And the one without a penalty has just that."""
+        X, y = (part[:300] for part in regression)
+        errors = {}
+        for readout in (
+            "linear",
+            RidgeOutput(1e-3),
+            "ridge",
+            "lasso",
+            "selection",
+            "mixing",
+            "average",
+        ):
+            model = small(sampler=NeuronProjection(levels=(3,)), readout=readout).fit(X, y)
+            errors[str(readout)] = np.mean((y - model.predict(X)) ** 2)
+        networks = [one.network for one in model.members_]
+        design = np.hstack([np.maximum(X @ one.weights.T + one.bias, 0) for one in networks])
+        design = np.c_[design, np.ones(len(X))]
+        residual = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+        assert errors.pop("linear") == pytest.approx(np.mean(residual**2), rel=1e-6)
+        assert min(errors.values()) > (1 - 1e-9) * np.mean(residual**2)
+
+    @pytest.mark.parametrize(
+        ("name", "readout"),
+        [
+            ("ridge", RidgeOutput()),
+            ("linear", RidgeOutput(0.0)),
+            ("elastic-net", ElasticNetOutput()),
+            ("lasso", ElasticNetOutput(l1_ratio=1.0)),
+            ("selection", BaseLearnerSelection()),
+            ("mixing", Mixing()),
+            ("average", Averaging()),
+        ],
+    )
+    def test_names_of_readouts(self, regression, name, readout):
+        X, y = (part[:300] for part in regression)
+        one, other = (
+            small(sampler=NeuronProjection(levels=(3,)), readout=given).fit(X, y).network_
+            for given in (name, readout)
+        )
+        assert one == other
 
     def test_an_elastic_net_uses_fewer_neurons(self, regression):
         X, y = regression

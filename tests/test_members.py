@@ -228,15 +228,3 @@ def test_any_number_and_kind_of_workers_gives_the_same_networks(backend, loss):
         else:
             assert one.network == other.network
             assert one.outcome.objective == other.outcome.objective
-
-
-def test_a_network_of_some_inputs_is_the_same_on_all_of_them():
-    problem = make(SquaredError())
-    inputs, X = np.array([3, 0]), np.random.default_rng(1).normal(size=(30, 5))
-    for one in train_members(problem, half_spaces(), SOLVER, level=1, run=Run(3)):
-        wide = one.on(inputs, 5)
-        np.testing.assert_allclose(wide.network.score(X), one.network.score(X[:, inputs]))
-        np.testing.assert_array_equal(inside(wide.subset, X), inside(one.subset, X[:, inputs]))
-        assert not wide.network.weights[:, [1, 2, 4]].any()
-    skipped = train_members(problem, half_spaces(), SOLVER, level=1, run=Run(3, deadline=PAST))[-1]
-    assert skipped.on(inputs, 5).outcome is None

@@ -372,7 +372,7 @@ NAMES = ("weights", "bias", "beta", "intercept")
 
 
 class TestIterations:
-    """After a rehearsal: so many steps of the same schedule, without validation rows."""
+    """After a rehearsal: a given number of steps of the same schedule, without validation rows."""
 
     settings = MiniBatch(60, learning_rate=5e-3, batch_size=64)
 

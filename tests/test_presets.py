@@ -286,11 +286,18 @@ class TestPartsBesideAPreset:
     def test_leaves_need_ramps(self, part):
         given = {"neurons": (Leaves(),)} if part is Leaves else {"stack": (BoostedTrees(),)}
         message = rf"{part.__name__} needs ramps .* use codes=QuantileCoding\('full'\)"
+        given["resampling"] = CrossFit(2)
         for codes in (None, QuantileCoding("both")):
             with pytest.raises(ValueError, match=message):
                 regressor(Recipe(codes=codes, **given)).fit(*planted())
         with pytest.raises(ValueError, match="needs ramps"):
             regressor("fast", coding="both").fit(*planted())
+
+    @pytest.mark.parametrize("companion", [LinearModel(), BoostedTrees()], ids=lambda one: one.name)
+    def test_companions_need_out_of_fold_scores(self, companion):
+        recipe = replace(LEAVES, resampling=Holdout(), stack=(companion,))
+        with pytest.raises(ValueError, match=r"is weighed by out-of-fold scores.*CrossFit\(\)"):
+            regressor(recipe).fit(*planted())
 
     @pytest.mark.parametrize("preset", ["fast", "best", "small", LEAVES])
     def test_a_warm_start_is_refused_where_networks_are_averaged_over_folds(self, preset):
@@ -357,7 +364,6 @@ class TestSettings:
             (QuantileCoding, "max_bins", 0),
             (MiniBatch, "n_steps", -1),
             (Distil, "n_neurons", 0),
-            (LinearModel, "min_gain", 1.0),
         ],
     )
     def test_a_bad_setting_of_a_part_is_named(self, part, name, value):

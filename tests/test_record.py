@@ -111,15 +111,6 @@ class TestSubset:
         half = Subset(np.array([[2.0]]), np.array([-1.0]), base=base)
         assert half.describe(["age"]) == "2 age -1 > 0, of the 240 training rows of fold 2"
 
-    @invariant
-    @given(subsets(), floats(9, 3))
-    def test_on_more_inputs_it_says_the_same_of_its_own(self, subset, X):
-        inputs = np.array([4, 0, 2])
-        wide = np.full((9, 5), 77.0)
-        wide[:, inputs] = X
-        found = rows_of(wide).collect(subset.on(inputs, 5).holds)
-        np.testing.assert_array_equal(found, rows_of(X).collect(subset.holds))
-
 
 def row(level=1, member=0, **changes):
     settled = {

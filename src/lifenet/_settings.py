@@ -1,4 +1,4 @@
-"""Settings: what solvers, samplers and read-outs are made of."""
+"""Settings: what solvers, samplers and output layers are made of."""
 
 from __future__ import annotations
 

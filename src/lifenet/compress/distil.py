@@ -29,6 +29,7 @@ from lifenet.data.evaluation import row_losses
 from lifenet.data.problem import Problem
 from lifenet.finetune.lbfgs import LBFGS
 from lifenet.finetune.minibatch import MiniBatch
+from lifenet.neurons.layer import neurons_for_linear
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -202,7 +203,7 @@ def follow_path(
     Parameters
     ----------
     problem : all rows, in the units of the network
-    network : the full network, fitted to all rows, without a linear part
+    network : the full network, fitted to all rows; a linear part becomes a neuron for each output
     fold : training and validation rows; without any, all rows are both
     own : the full network fitted to the training rows only, where there is one: `network` itself
         has seen the validation rows, so that its error on them is too low
@@ -223,7 +224,8 @@ def follow_path(
     _check(problem, network, "network")
     _check(problem, start, "own")
     with one_blas_thread():
-        path = _Path(settings, problem, apart, network, start, deadline, groups, saved)
+        full, begin = (neurons_for_linear(one, problem.rows) for one in (network, start))
+        path = _Path(settings, problem, apart, full, begin, deadline, groups, saved)
         return path.frontier()
 
 
@@ -234,8 +236,6 @@ def _check(problem: Problem, network: ReluNetwork, name: str) -> None:
         raise ValueError(
             f"{name} has (n_features, n_outputs) = {found}; the problem has {expected}."
         )
-    if np.any(network.linear):
-        raise ValueError(f"{name} has a linear part, which is not fine-tuned; expected none.")
 
 
 @dataclass

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lifenet.data.rows import Scaling
 from lifenet.network import ReluNetwork
 
 if TYPE_CHECKING:
-    from lifenet.data.rows import Scaling
+    from lifenet._typing import Integers
 
 __all__ = ["Units"]
 
@@ -22,6 +23,12 @@ class Units:
     scaling: Scaling
     center: float = 0.0
     spread: float = 1.0
+
+    def of_inputs(self, inputs: Integers) -> Units:
+        """The same units, of some of the columns."""
+        scaling = self.scaling
+        some = Scaling(scaling.center[inputs], scaling.scale[inputs], scaling.constant[inputs])
+        return replace(self, scaling=some)
 
     def unscale(self, network: ReluNetwork, *, trained: bool = True) -> ReluNetwork:
         """A network of standardised columns and target, in the user's units.
@@ -36,6 +43,7 @@ class Units:
             bias=network.bias,
             beta=network.beta,
             intercept=network.intercept,
+            linear=np.where(idle[:, None], 0.0, network.linear),
         )
         return kept.fold_scaling(self.scaling.center, self.scaling.scale, self.center, self.spread)
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats
     from lifenet.compress.frontier import Frontier
     from lifenet.data.inputs import Inputs
+    from lifenet.data.units import Units
     from lifenet.network import ColumnCoding
     from lifenet.stacking.base import FoldFit, Stacked
 
@@ -57,21 +58,17 @@ class FoldSlices:
 
     @classmethod
     def of(
-        cls,
-        fits: Sequence[FoldFit],
-        stacked: Sequence[Stacked],
-        seed: int,
-        n_folds: int,
-        units: Any,
-    ) -> FoldSlices:
-        """Of networks in standardised units; the mean may have companions behind it."""
-        rest = float(np.prod([1.0 - one.weight for one in stacked if one.behind]))
+        cls, fits: Sequence[FoldFit], share: float, seed: int, n_folds: int, units: Units
+    ) -> FoldSlices | None:
+        """Of networks in standardised units, whose mean has a share of the whole network."""
+        if share == 0:  # companions have all the weight: the mean has no part in the network
+            return None
         raw = np.stack([one.network.intercept for one in fits])
         centred = raw - raw.mean(axis=1, keepdims=True) if raw.shape[1] > 1 else raw
         # Scores of the folds' networks in the user's units, where all activations are zero.
         intercepts = units.center + units.spread * centred
         ends = tuple(np.cumsum([one.network.n_neurons for one in fits]).tolist())
-        return cls(seed, n_folds, ends, len(fits) / rest, intercepts)
+        return cls(seed, n_folds, ends, len(fits) / share, intercepts)
 
     def networks(self, mean: ReluNetwork) -> list[ReluNetwork]:
         """The folds' networks, in the units of their mean."""
@@ -106,6 +103,7 @@ class DistilMixin(NetworkEstimator):
             network = network.with_readout(
                 network.beta - network.beta.mean(axis=1, keepdims=True),
                 network.intercept - network.intercept.mean(),
+                network.linear - network.linear.mean(axis=1, keepdims=True),
             )
         return network if self.coding_ is None else CodedNetwork(self.coding_, network)
 
@@ -166,7 +164,7 @@ class DistilMixin(NetworkEstimator):
             warnings.warn(_SEEN, stacklevel=2)
         if slices is not None and fold is not None and fold.validation is not None:
             networks = [units.rescale(one) for one in slices.networks(self._inner)]
-            by_companions = sum(one.gain for one in self.stacked_ if one.behind)
+            by_companions = sum(one.gain for one in self.stacked_)
             own = networks[0]
             saved = averaging_gain(fold.validation, networks) + by_companions
         if settings is None:

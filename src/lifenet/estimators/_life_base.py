@@ -22,7 +22,7 @@ from lifenet.data.run import Run
 from lifenet.estimators._distilling import DistilMixin, FoldSlices
 from lifenet.estimators._progress import CallbackSupportMixin, Reporter, with_callbacks
 from lifenet.neurons.hierarchy import SAMPLERS, SOLVERS, Given
-from lifenet.neurons.layer import Layer
+from lifenet.neurons.layer import Layer, neurons_for_linear
 from lifenet.output.base import fit_output
 from lifenet.recipe.compose import CODINGS, FINETUNINGS, READOUTS, compose, output_of
 from lifenet.recipe.presets import PRESETS, preset
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from lifenet._typing import Floats
+    from lifenet._typing import Floats, Integers
     from lifenet.data.inputs import Inputs
     from lifenet.data.units import Units
     from lifenet.network import ReluNetwork
@@ -109,6 +109,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
     hierarchy_: HierarchyRecord
     record_: Record
     folds_: tuple[FoldRecord, ...]
+    member_inputs_: Integers | None
     _split_seed: int
     _single: bool
 
@@ -223,6 +224,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         record = record_of(fitted)
         self.record_ = self.record_ + record if before else record
         self.folds_ = folds_of(fitted)
+        self.member_inputs_ = fitted.fits[0].inputs
         self.stacked_ = fitted.stacked
         most = max(self.record_["iterations"], default=0)
         self.n_iter_ = int(max(most, *(one.iterations for one in self.folds_)))
@@ -233,10 +235,8 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         drawn = isinstance(self.validation, str) and isinstance(resampling, CrossFit)
         if not drawn or self.recipe_.compress is not None:
             return None
-        if any(one.behind and one.weight == 1 for one in fitted.stacked):
-            return None  # a companion has all the weight: the mean has no part in the network
         n_folds = fitted.n_folds - resampling.extra_fold
-        return FoldSlices.of(fitted.fits, fitted.stacked, seed, n_folds, units)
+        return FoldSlices.of(fitted.fits, fitted.share, seed, n_folds, units)
 
     def refit_readout(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit only the output layer anew, to other rows or with another `readout`.
@@ -258,15 +258,16 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
             data = self._prepare(X, y, sample_weight, reset=False)
             output = output_of(self.readout)
             output.check()
-            members = self._members_to_refit(output, data.units)
-            layer = Layer.of_members(members, data.rows.n_features, None)
+            members = self._members_to_refit(output, data)
+            layer = Layer.of_members(members, data.rows.n_features)
             seed = np.random.SeedSequence(self._seed())
             network, _ = fit_output(output, layer, Fold.whole(data.problem), seed)
             self.network_ = self._coded(data.units.unscale(network, trained=False))
             self._slices = None
         return self
 
-    def _members_to_refit(self, output: Any, units: Units) -> list[tuple[ReluNetwork, int]]:
+    def _members_to_refit(self, output: Any, data: Inputs) -> list[tuple[ReluNetwork, int]]:
+        units = data.units
         moved = any(one.iterations for one in self.folds_)
         if not moved and not isinstance(self.recipe_.resampling, CrossFit):
             return [(units.rescale(one.network), one.output) for one in self.members_]
@@ -276,7 +277,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
                 "folds neurons belong to none; use a ridge or elastic-net output layer, or fit "
                 "with preset='paper' and finetune=None."
             )
-        return [(units.rescale(self._inner), 0)]
+        return [(neurons_for_linear(units.rescale(self._inner), data.rows), 0)]
 
     def _encode(self, X: Floats, weight: Floats | None, *, reset: bool) -> Floats:
         """Codes of the columns, learned from the first rows that are fitted."""
@@ -284,7 +285,6 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
             codes = self.recipe_.codes
             names = getattr(self, "feature_names_in_", None)
             self.coding_ = None if codes is None else codes.learn(X, weight, names=names)
-            # Kept: in another precision a row would have another hash.
             many = self.coding_ is not None and len(X) * self.coding_.n_codes > budgets.DOUBLE_CODES
             self._single = getattr(codes, "kind", None) == "full" and many
         if self.coding_ is None:
@@ -294,6 +294,15 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
 
     def _code_groups(self) -> Any:
         return code_groups(self.coding_)
+
+    @property
+    def member_names_(self) -> tuple[str, ...]:
+        """Names of what the members read: columns, or codes of them."""
+        check_is_fitted(self)
+        names = self.schema_.names if self.coding_ is None else self.coding_.code_names
+        if self.member_inputs_ is None:
+            return tuple(names)
+        return tuple(names[index] for index in self.member_inputs_)
 
     def transform(self, X: Any) -> Floats:
         """Activations of the network's neurons: (n_samples, n_neurons).

@@ -21,7 +21,6 @@ from lifenet.neurons.source import Grown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lifenet._typing import Integers
     from lifenet.data.columns import CodedColumns
     from lifenet.data.folds import Fold
     from lifenet.network import ReluNetwork
@@ -56,10 +55,6 @@ class Stage:
     trained: tuple[Trained, ...]
     splits: tuple[Split, ...]
     coverage: float
-
-    def on(self, inputs: Integers, n_inputs: int) -> Stage:
-        """The same level, where its inputs are some of all."""
-        return replace(self, trained=tuple(one.on(inputs, n_inputs) for one in self.trained))
 
 
 @dataclass(repr=False)
@@ -117,7 +112,7 @@ class Hierarchy(Settings):
     def grow(self, fold: Fold, run: Run) -> Grown:
         """Neurons of base learners that are trained on the training rows."""
         n_inputs, columns = fold.train.rows.n_features, fold.columns
-        inputs = np.arange(n_inputs) if columns is None else columns.smooth
+        inputs = None if columns is None else columns.smooth
         if self.n_networks == 0:
             return Grown(Layer.of_members([], n_inputs, None))
         generator = np.random.default_rng(run.child_seed(fold, Purpose.HIERARCHY))
@@ -126,11 +121,8 @@ class Hierarchy(Settings):
         seed = int(generator.integers(2**31)) if fold.key else run.seed
         run = replace(run, seed=seed)
         stages = self._train(problem, run)
-        if columns is not None:
-            stages = [stage.on(inputs, n_inputs) for stage in stages]
         members = [(one.network, one.output) for one in successful(stages[-1].trained)]
-        trainable = None if columns is None else np.isin(np.arange(n_inputs), inputs)
-        return Grown(Layer.of_members(members, n_inputs, trainable), tuple(stages))
+        return Grown(Layer.of_members(members, n_inputs, inputs), tuple(stages), inputs)
 
     def _training(
         self, train: Problem, columns: CodedColumns | None, generator: np.random.Generator

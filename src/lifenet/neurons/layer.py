@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lifenet._typing import Bools, Floats, Integers
-    from lifenet.data.rows import Block
+    from lifenet.data.rows import Block, Rows
     from lifenet.neurons.features import Features
 
-__all__ = ["Layer", "lengths"]
+__all__ = ["Layer", "lengths", "neurons_for_linear"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,17 +76,26 @@ class Layer:
 
     @classmethod
     def of_members(
-        cls, members: Sequence[tuple[ReluNetwork, int]], n_inputs: int, trainable: Bools | None
+        cls,
+        members: Sequence[tuple[ReluNetwork, int]],
+        n_inputs: int,
+        inputs: Integers | None = None,
     ) -> Layer:
         """All neurons of base learners, scaled by the length of their weights.
 
         Parameters
         ----------
         members : networks of one score, and the output (the class) that it is of
-        trainable : (n_inputs,), inputs whose weights may move; None for all
+        inputs : indices of the inputs that the networks read, and stay on; None for all
         """
         networks = [network for network, _ in members]
-        weights = np.vstack([np.zeros((0, n_inputs)), *(one.weights for one in networks)])
+        n_read = n_inputs if inputs is None else len(inputs)
+        read = np.vstack([np.zeros((0, n_read)), *(one.weights for one in networks)])
+        weights, trainable = read, None
+        if inputs is not None:
+            weights = np.zeros((len(read), n_inputs))
+            weights[:, inputs] = read
+            trainable = np.tile(np.isin(np.arange(n_inputs), inputs), (len(read), 1))
         bias = np.concatenate([np.zeros(0), *(one.bias for one in networks)])
         return cls(
             features=Activations(np.column_stack([weights, bias])),
@@ -96,7 +105,7 @@ class Layer:
             intercept=np.array([one.intercept[0] for one in networks]),
             output=np.asarray([output for _, output in members], dtype=np.intp),
             leaf=np.zeros(len(weights), dtype=bool),
-            trainable=None if trainable is None else np.tile(trainable, (len(weights), 1)),
+            trainable=trainable,
         )
 
     @classmethod
@@ -183,6 +192,26 @@ class Layer:
             intercept=self.intercept[members],
             output=self.output[members],
         )
+
+
+def neurons_for_linear(network: ReluNetwork, rows: Rows) -> ReluNetwork:
+    """The same function on the rows, with a neuron for each output in place of a linear part.
+
+    Such a neuron is active on all rows, and beyond them by their range again.
+    """
+    if not np.any(network.linear):
+        return network
+    slopes = network.linear.T
+    inside = rows.collect(lambda block: block.inputs[:-1].copy())
+    low, high = inside.min(axis=1), inside.max(axis=1)
+    ends = np.minimum(slopes * low, slopes * high).sum(axis=1)
+    bias = np.abs(slopes) @ (high - low) - ends
+    return ReluNetwork(
+        np.vstack([network.weights, slopes]),
+        np.append(network.bias, bias),
+        np.vstack([network.beta, np.eye(len(slopes))]),
+        network.intercept - bias,
+    )
 
 
 def lengths(weights: Floats) -> Floats:

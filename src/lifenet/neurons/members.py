@@ -7,23 +7,22 @@ networks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import joblib
 import numpy as np
 
 from lifenet._threads import one_blas_thread
-from lifenet.network import ReluNetwork
 from lifenet.solvers.base import Outcome, Status, Task, Trainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lifenet._clock import Deadline
-    from lifenet._typing import Integers
     from lifenet.data.problem import Problem
     from lifenet.data.run import Run
+    from lifenet.network import ReluNetwork
     from lifenet.neurons.subset import Subset
 
 __all__ = ["Position", "Trained", "train_members"]
@@ -66,17 +65,6 @@ class Trained:
     def output(self) -> int:
         """The class that the network tells from the rest; 0 where there is nothing to tell."""
         return self.position.output or 0
-
-    def on(self, inputs: Integers, n_inputs: int) -> Trained:
-        """The same run, where its inputs are some of all."""
-        outcome = self.outcome
-        if outcome is not None:
-            known = outcome.network
-            weights = np.zeros((known.n_neurons, n_inputs))
-            weights[:, inputs] = known.weights
-            network = ReluNetwork(weights, known.bias, known.beta, known.intercept)
-            outcome = replace(outcome, network=network)
-        return replace(self, outcome=outcome, subset=self.subset.on(inputs, n_inputs))
 
 
 def train_members(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from lifenet._typing import Integers
     from lifenet.data.folds import Fold
     from lifenet.data.run import Run
     from lifenet.neurons.hierarchy import Stage
@@ -21,11 +22,13 @@ class Grown:
     Attributes
     ----------
     layer : on all inputs of the rows
-    stages : the levels of a hierarchy as they were trained, on all inputs; none without one
+    stages : the levels of a hierarchy as they were trained; none without one
+    inputs : indices of the inputs that its base learners read; None for all
     """
 
     layer: Layer
     stages: tuple[Stage, ...] = ()
+    inputs: Integers | None = None
 
 
 class NeuronSource(Protocol):

@@ -74,12 +74,6 @@ class Subset:
         weights = self.weights / scale
         return replace(self, weights=weights, bias=self.bias - weights @ center)
 
-    def on(self, inputs: Integers, n_inputs: int) -> Subset:
-        """The same rows, said of all inputs, of which the conditions were on some."""
-        weights = np.zeros((len(self.bias), n_inputs))
-        weights[:, inputs] = self.weights
-        return replace(self, weights=weights)
-
     def describe(self, names: Sequence[str], digits: int = 3) -> str:
         """The conditions in words, as in ``0.3 age - 1.2 income + 0.4 > 0``."""
         if len(self.bias) == 0:

@@ -119,15 +119,18 @@ def read_estimator(estimator: Any) -> tuple[PiecewiseLinear, FeatureSchema | Any
 
 def names_of_members(estimator: Any) -> tuple[str, ...]:
     """Names of what a fitted model's members read: its columns, or codes of them."""
-    coding = getattr(estimator, "coding_", None)
-    names: tuple[str, ...] = estimator.schema_.names if coding is None else coding.code_names
+    names: tuple[str, ...] = getattr(estimator, "member_names_", estimator.schema_.names)
     return names
 
 
 def rows_of_members(estimator: Any, X: Any) -> Any:
     """Rows as a fitted model's members read them."""
     coding = getattr(estimator, "coding_", None)
-    return X if coding is None else coding.encode(np.asarray(X, dtype=np.float64))
+    if coding is None:
+        return X
+    codes = coding.encode(np.asarray(X, dtype=np.float64))
+    inputs = getattr(estimator, "member_inputs_", None)
+    return codes if inputs is None else codes[:, inputs]
 
 
 def _remedy(estimator: Any) -> str:

@@ -28,12 +28,13 @@ class HierarchyDisplay:
     A band for each level, a box for each network, a dot for each neuron: its colour says what
     became of its subset, its area grows with the subset's share of the rows. A line leads from a
     neuron to the network of the next level that was trained on its subset. The networks of the last
-    level are the members; the read-out joins all their neurons in one layer.
+    level are the members; the output layer joins all their neurons in one layer.
 
     Parameters
     ----------
     hierarchy : HierarchyRecord
-        `hierarchy_` of a fitted model.
+        `hierarchy_` of a fitted model. Of several folds the first is drawn; `hierarchy_.fold(2)`
+        is the hierarchy of another one.
     names : sequence of str or None, default=None
         Names of the columns; None calls them x0, x1, ...
 
@@ -58,7 +59,7 @@ class HierarchyDisplay:
     figure_: Any
 
     def __init__(self, hierarchy: HierarchyRecord, names: Sequence[str] | None = None) -> None:
-        self.hierarchy = hierarchy
+        self.hierarchy = hierarchy.fold(0)
         self.names = None if names is None else tuple(names)
 
     @classmethod

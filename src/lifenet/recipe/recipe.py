@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import HasMethods
 from lifenet._clock import now
 from lifenet._settings import Settings
 from lifenet._threads import one_blas_thread
-from lifenet.data.folds import Holdout
+from lifenet.data.folds import CrossFit, Holdout
 from lifenet.data.run import Purpose
 from lifenet.finetune.base import fine_tune
 from lifenet.network import ReluNetwork
@@ -21,7 +21,7 @@ from lifenet.neurons.layer import Layer
 from lifenet.output.base import fit_output
 from lifenet.output.ridge import RidgeOutput
 from lifenet.recipe.auto import resolve, resolve_resampling
-from lifenet.stacking.base import FoldFit
+from lifenet.stacking.base import Ensemble, FoldFit, add_with_weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,6 +107,12 @@ class Recipe(Settings):
     def _check_together(self) -> None:
         if not self.neurons:
             raise ValueError("neurons is empty; a recipe needs at least one source of neurons.")
+        if self.stack and not isinstance(self.resampling, CrossFit):
+            raise ValueError(
+                f"{type(self.stack[0]).__name__} is weighed by out-of-fold scores, and with "
+                f"resampling={self.resampling!r} the output layer is fitted to all rows; use "
+                "resampling=CrossFit(), or stack=()."
+            )
         ramps = getattr(self.codes, "kind", None) == "full"
         for part in (*self.neurons, *self.stack):
             if getattr(part, "needs_ramps", False) and not ramps:
@@ -132,12 +138,14 @@ class Fitted:
     network : the result
     fits : the network of each fold that was trained
     n_folds : folds that there were; more than were trained where time ran out
+    share : weight of the mean of the folds' networks in it
     stacked : companions that were weighed
     """
 
     network: ReluNetwork
     fits: tuple[FoldFit, ...]
     n_folds: int
+    share: float = 1.0
     stacked: tuple[Stacked, ...] = ()
 
 
@@ -146,14 +154,13 @@ def fit_life(data: Inputs, recipe: Recipe, run: Run) -> Fitted:
     folds = resolve_resampling(recipe.resampling, data.problem).folds(data, run.split_seed)
     more = bool(recipe.stack) or recipe.compress is not None
     fits = fit_folds(recipe, folds, run.until(run.deadline.at(_FOLDS_BY if more else 1.0)))
-    network = mean_network(fits)
-    stacked = []
+    ensemble = Ensemble.of(mean_network(fits), fits)
     for companion in recipe.stack:
-        network, fits, weighed = companion.add(network, fits, data, run)
-        stacked += [weighed] if weighed is not None else []
+        ensemble = add_with_weight(ensemble, companion, data, run)
+    network = ensemble.network
     if recipe.compress is not None:
         network = recipe.compress.distil(network, fits[0], data, run)
-    return Fitted(network, fits, len(folds), tuple(stacked))
+    return Fitted(network, fits, len(folds), ensemble.share, ensemble.stacked)
 
 
 def fit_fold(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
@@ -186,6 +193,7 @@ def fit_fold(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
         fold,
         network if tuned is None else tuned.network,
         stages=tuple(stage for one in grown for stage in one.stages),
+        inputs=next((one.inputs for one in grown if one.stages), None),
         n_leaves=int(np.count_nonzero(used.leaf_mask)),
         tuned=tuned,
         seconds=now() - begun,

@@ -144,7 +144,8 @@ class FoldRecord:
     n_members : base learners
     n_neurons : in its hidden layer
     n_leaf_neurons : of these, leaves of boosted trees
-    loss : mean loss of the validation rows, in standardised units; no number without such rows
+    loss : mean loss of the validation rows, in standardised units; no number without such rows, or
+        where the output layer was then fitted to them too
     iterations : of fine-tuning, until the network that was kept
     objectives, validation_losses : of fine-tuning, the start first
     status : why fine-tuning ended; "not fine-tuned" without any

@@ -102,7 +102,7 @@ def pool_neurons(problem: Problem, networks: Sequence[ReluNetwork], ridge: float
     ----------
     ridge : penalty on the coefficients of activations of unit deviation
     """
-    layer = Layer.of_members([(one, 0) for one in networks], problem.rows.n_features, None)
+    layer = Layer.of_members([(one, 0) for one in networks], problem.rows.n_features)
     with one_blas_thread():
         scale = spreads(problem, layer.features)
         return layer.network(fit_coefficients(problem, layer.features, scale, ridge))

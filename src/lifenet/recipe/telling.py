@@ -35,7 +35,7 @@ def hierarchy_of(fitted: Fitted, units: Units) -> HierarchyRecord:
     """The levels of every fold."""
     several = len(fitted.fits) > 1
     first, *further = (
-        tuple(_level(stage, units, _base(one, number if several else None)) for stage in one.stages)
+        _levels(one, units, _base(one, number if several else None))
         for number, one in enumerate(fitted.fits)
     )
     return HierarchyRecord(first, tuple(further))
@@ -76,7 +76,8 @@ def folds_of(fitted: Fitted) -> tuple[FoldRecord, ...]:
 def _fold(one: FoldFit) -> FoldRecord:
     fold, tuned = one.fold, one.tuned
     validation = fold.validation
-    loss = np.nan if validation is None else mean_loss(validation, one.network)
+    unseen = validation is not None and not fold.refits
+    loss = mean_loss(validation, one.network) if validation is not None and unseen else np.nan
     return FoldRecord(
         train_rows=fold.train.rows.n_rows,
         validation_rows=0 if validation is None else validation.rows.n_rows,
@@ -102,6 +103,11 @@ def _base(one: FoldFit, number: int | None) -> str:
     if n_seen < n_train:
         return f"{n_seen:,} of the {n_train:,} training rows{which}"
     return f"the {n_train:,} training rows{which}"
+
+
+def _levels(one: FoldFit, units: Units, base: str) -> tuple[Level, ...]:
+    read = units if one.inputs is None else units.of_inputs(one.inputs)
+    return tuple(_level(stage, read, base) for stage in one.stages)
 
 
 def _level(stage: Stage, units: Units, base: str) -> Level:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Hinges"]
 
-# A output layer that would switch a neuron off leaves it this share of its size, so that its
+# An output layer that would switch a neuron off leaves it this share of its size, so that its
 # activation pattern survives and the next steps can revive it.
 _SMALLEST_FACTOR = 1e-6
 

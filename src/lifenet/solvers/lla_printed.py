@@ -94,7 +94,7 @@ class PrintedLLA(Settings):
     train = LLA.train
 
     def begin(self, problem: Problem, generator: np.random.Generator) -> PrintedState:
-        """Hinges of the chosen start, without a output layer."""
+        """Hinges of the chosen start, without an output layer."""
         theta = STARTS[self.init](problem, self.n_neurons, generator)
         rows, null_loss = problem.rows, problem.null_loss()
         null = float(problem.loss.null_score(rows.target, rows.weight)[0])

@@ -1,28 +1,55 @@
-"""What a recipe asks of a companion of the network, and the out-of-fold losses that weigh it."""
+"""Stacking: companions of the network, each with a weight that is chosen out of fold.
+
+Wolpert ("Stacked generalization", 1992) and Breiman ("Stacked regressions", 1996) weigh models by
+their losses on rows that they were not fitted to. Here those are the validation rows of the folds.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from lifenet.data.evaluation import scores_of
+from lifenet.network import ReluNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lifenet._typing import Floats
+    from lifenet._typing import Floats, Integers
     from lifenet.data.folds import Fold
     from lifenet.data.inputs import Inputs
     from lifenet.data.problem import Problem
     from lifenet.data.run import Run
     from lifenet.finetune.base import FineTuned
-    from lifenet.network import ReluNetwork
     from lifenet.neurons.hierarchy import Stage
 
-__all__ = ["Companion", "FoldFit", "Stacked", "averaging_gain", "mean_fold_loss", "variance_loss"]
+__all__ = [
+    "Choice",
+    "Companion",
+    "Contest",
+    "Ensemble",
+    "FoldFit",
+    "Stacked",
+    "add_with_weight",
+    "averaging_gain",
+    "variance_loss",
+]
+
+# Weights of a companion that are compared.
+_WEIGHTS = np.arange(1, 21) / 20
+# Validation rows that are enough to choose by. Chosen by hand.
+_ENOUGH_ROWS = 6_000
+# Standard errors by which a companion must lower the loss of the validation rows.
+_STANDARD_ERRORS = 1.0
+# Models of all rows are better than those of the training rows: their loss falls with about this
+# power of the rows. Only what the mean of the folds' networks gains beyond that counts.
+_BY_ROWS = 0.2
+# Share of a network's loss that the mean of several may save: the quadratic that says how much
+# is too much where scores of classes are far apart.
+_MOST_SPREAD = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +60,7 @@ class FoldFit:
     ----------
     score : (n_validation, n_outputs); no rows where there are none
     stages : the levels of the fold's hierarchy of base learners
+    inputs : indices of the inputs that these read; None for all
     n_leaves : leaf neurons in its layer
     tuned : how fine-tuning went; None without any
     seconds : that the fold took
@@ -42,22 +70,18 @@ class FoldFit:
     network: ReluNetwork
     score: Floats
     stages: tuple[Stage, ...] = ()
+    inputs: Integers | None = None
     n_leaves: int = 0
     tuned: FineTuned | None = None
     seconds: float = 0.0
 
     @classmethod
-    def of(cls, fold: Fold, network: ReluNetwork, **known: object) -> FoldFit:
+    def of(cls, fold: Fold, network: ReluNetwork, **known: Any) -> FoldFit:
         """A network, evaluated on the validation rows."""
         validation = fold.validation
         empty = np.zeros((0, network.n_outputs))
         score = empty if validation is None else scores_of(validation, network)
-        return cls(fold, network, score, **known)  # type: ignore[arg-type]
-
-    def mixed(self, other: ReluNetwork, score: Floats, weight: float) -> FoldFit:
-        """The network and another one, which has this score, with a weight for the other."""
-        networks = type(self.network).concatenate([self.network, other], (1.0 - weight, weight))
-        return replace(self, network=networks, score=(1.0 - weight) * self.score + weight * score)
+        return cls(fold, network, score, **known)
 
 
 @dataclass(frozen=True)
@@ -70,16 +94,16 @@ class Stacked:
     weight : from 0, where it is not in the network, to 1
     loss : mean loss of the validation rows with it
     loss_without : the same without it
+    standard_error : of the difference
     settings : of the companion that were chosen on the validation rows
-    behind : whether its neurons stand behind those of the mean of the folds, not among them
     """
 
     companion: str
     weight: float
     loss: float
     loss_without: float
-    settings: dict[str, float]
-    behind: bool = True
+    standard_error: float
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def gain(self) -> float:
@@ -87,28 +111,166 @@ class Stacked:
         return max(self.loss_without - self.loss, 0.0) if self.weight > 0 else 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """The mean of the folds' networks, and the companions that were added to it.
+
+    Attributes
+    ----------
+    network : of all of them
+    fits : of the folds
+    scores : of the validation rows of each fold, with the companions so far
+    share : weight of the mean of the folds' networks
+    stacked : companions that were weighed
+    """
+
+    network: ReluNetwork
+    fits: tuple[FoldFit, ...]
+    scores: tuple[Floats, ...]
+    share: float = 1.0
+    stacked: tuple[Stacked, ...] = ()
+
+    @classmethod
+    def of(cls, network: ReluNetwork, fits: Sequence[FoldFit]) -> Ensemble:
+        """The mean alone."""
+        return cls(network, tuple(fits), tuple(one.score for one in fits))
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A companion with the weight that does best, and the loss of the validation rows then."""
+
+    settings: Any
+    scores: tuple[Floats, ...]
+    weight: float
+    loss: float
+
+
 class Companion(Protocol):
     """Settings of a model that is stacked with the network. A new companion is one such class."""
+
+    name: str
 
     def check(self) -> None:
         """Refuse settings out of their range."""
 
-    def add(
-        self, network: ReluNetwork, fits: Sequence[FoldFit], data: Inputs, run: Run
-    ) -> tuple[ReluNetwork, tuple[FoldFit, ...], Stacked | None]:
-        """The network with this companion, in a weight that the validation rows choose."""
+    def choose(self, contest: Contest, data: Inputs, run: Run) -> Choice | None:
+        """The settings whose out-of-fold scores, which `contest.weigh` measures, do best."""
+
+    def fit(self, settings: Any, data: Inputs, run: Run) -> ReluNetwork:
+        """The companion with these settings, fitted to all rows."""
+
+    def describe(self, settings: Any) -> dict[str, Any]:
+        """The settings that were chosen, by name."""
 
 
-def mean_fold_loss(folds: Sequence[Fold], scores: Sequence[Floats]) -> float:
-    """Mean loss of the validation rows of folds, where they have these scores."""
-    total = weight = 0.0
-    for fold, score in zip(folds, scores, strict=True):
-        if fold.validation is None:
-            continue
-        rows, loss = fold.validation.rows, fold.validation.loss
-        total += float(rows.weight @ loss.value(rows.target, score))
-        weight += rows.total_weight
-    return total / weight
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """Validation rows on which companions are weighed.
+
+    Attributes
+    ----------
+    folds : with enough validation rows to choose by
+    scores : of these rows, without the companion
+    spread : how much lower the loss of the networks' mean is than theirs; with a weight of w for
+        the companion, (1 - w)² of it is left
+    without : loss without the companion
+    """
+
+    folds: tuple[Fold, ...]
+    scores: tuple[Floats, ...]
+    spread: float
+    without: float
+
+    @classmethod
+    def of(cls, ensemble: Ensemble, data: Inputs) -> Contest:
+        """The first folds that have enough validation rows together."""
+        folds: list[Fold] = []
+        scores: list[Floats] = []
+        for one, score in zip(ensemble.fits, ensemble.scores, strict=True):
+            if sum(len(known) for known in scores) < _ENOUGH_ROWS:
+                folds.append(one.fold)
+                scores.append(score)
+        single = _mean(folds, _losses(folds, scores))
+        # Validation rows measure single networks, whose mean is better by what they differ in.
+        spread = _spread(ensemble.fits, folds)
+        seen = np.mean([one.train.rows.total_weight for one in folds])
+        fewer = 1.0 - float(seen / data.problem.rows.total_weight) ** _BY_ROWS
+        spread = ensemble.share**2 * max(0.0, spread - fewer * single)
+        spread = min(spread, _MOST_SPREAD * single)
+        return cls(tuple(folds), tuple(scores), spread, single - spread)
+
+    def weigh(self, settings: Any, scores: Sequence[Floats]) -> Choice:
+        """The weight of a companion with these out-of-fold scores that does best."""
+        losses = [self._loss(scores, float(weight)) for weight in _WEIGHTS]
+        best = int(np.argmin(losses))
+        return Choice(settings, tuple(scores), float(_WEIGHTS[best]), losses[best])
+
+    def _loss(self, scores: Sequence[Floats], weight: float) -> float:
+        mixed = mix(self.scores, scores, weight)
+        mean = _mean(self.folds, _losses(self.folds, mixed))
+        return mean - (1.0 - weight) ** 2 * self.spread
+
+    def standard_error(self, choice: Choice) -> float:
+        """Of the difference between the losses with and without a companion."""
+        mixed = mix(self.scores, choice.scores, choice.weight)
+        pairs = zip(_losses(self.folds, self.scores), _losses(self.folds, mixed), strict=True)
+        difference = np.concatenate([before - after for before, after in pairs])
+        weight = np.concatenate([_weight(fold) for fold in self.folds])
+        total = float(weight.sum())
+        centred = difference - weight @ difference / total
+        return float(np.sqrt(weight @ np.square(centred))) / total
+
+
+def add_with_weight(ensemble: Ensemble, companion: Companion, data: Inputs, run: Run) -> Ensemble:
+    """The ensemble with a companion, in the weight with the least loss on the validation rows.
+
+    It stays out where it lowers that loss by less than one standard error, so that neither chance
+    nor a few rows that one network is far off on decide. Without validation rows it stays out, too.
+    """
+    if any(one.fold.validation is None for one in ensemble.fits):
+        return ensemble
+    contest = Contest.of(ensemble, data)
+    choice = companion.choose(contest, data, run)
+    if choice is None:
+        return ensemble
+    error = contest.standard_error(choice)
+    if contest.without - choice.loss <= _STANDARD_ERRORS * error:
+        known = Stacked(companion.name, 0.0, contest.without, contest.without, error)
+        return replace(ensemble, stacked=(*ensemble.stacked, known))
+    weight = choice.weight
+    known = Stacked(
+        *(companion.name, weight, choice.loss, contest.without, error),
+        companion.describe(choice.settings),
+    )
+    beside = companion.fit(choice.settings, data, run)
+    n = len(contest.folds)
+    return Ensemble(
+        ReluNetwork.concatenate([ensemble.network, beside], (1.0 - weight, weight)),
+        ensemble.fits,
+        (*mix(contest.scores, choice.scores, weight), *ensemble.scores[n:]),
+        ensemble.share * (1.0 - weight),
+        (*ensemble.stacked, known),
+    )
+
+
+def mix(scores: Sequence[Floats], others: Sequence[Floats], weight: float) -> tuple[Floats, ...]:
+    """Scores of two models, with a weight for the second."""
+    pairs = zip(scores, others, strict=True)
+    return tuple((1.0 - weight) * one + weight * other for one, other in pairs)
+
+
+def _spread(fits: Sequence[FoldFit], folds: Sequence[Fold]) -> float:
+    """How much lower the loss of the mean of the folds' networks is than that of one of them.
+
+    Measured on rows that two networks have not seen, where there are such rows, and at least as
+    much as the networks differ on the validation rows, which all but one were trained on.
+    """
+    networks = [one.network for one in fits]
+    gains = [
+        averaging_gain(fold.validation, networks) for fold in folds if fold.validation is not None
+    ]
+    return max((1 - 1 / len(fits)) * variance_loss(fits), _mean(folds, gains))
 
 
 def variance_loss(fits: Sequence[FoldFit]) -> float:
@@ -124,9 +286,8 @@ def variance_loss(fits: Sequence[FoldFit]) -> float:
             continue
         _, here, there = np.intersect1d(fold.index, other.fold.index, return_indices=True)
         first, second = one.score[here], other.score[there]
-        middle = (first + second) / 2
         target = fold.validation.rows.target[here]
-        curvature = fold.validation.loss.curvature(target, middle)
+        curvature = fold.validation.loss.curvature(target, (first + second) / 2)
         found.append((curvature * np.square(first - second) / 4).sum(axis=1))
     values = np.concatenate([np.zeros(0), *found])
     return float(values.mean()) if len(values) else 0.0
@@ -139,6 +300,24 @@ def averaging_gain(problem: Problem, networks: Sequence[ReluNetwork]) -> Floats:
     it is rather too little.
     """
     scores = np.stack([scores_of(problem, one) for one in networks])
-    middle = scores.mean(axis=0)
-    curvature = problem.loss.curvature(problem.rows.target, middle)
+    curvature = problem.loss.curvature(problem.rows.target, scores.mean(axis=0))
     return np.asarray((0.5 * curvature * scores.var(axis=0)).sum(axis=1))
+
+
+def _losses(folds: Sequence[Fold], scores: Sequence[Floats]) -> list[Floats]:
+    """Loss of every validation row, fold by fold."""
+    found = []
+    for fold, score in zip(folds, scores, strict=True):
+        assert fold.validation is not None
+        found.append(fold.validation.loss.value(fold.validation.rows.target, score))
+    return found
+
+
+def _mean(folds: Sequence[Fold], losses: Sequence[Floats]) -> float:
+    total = sum(float(_weight(fold) @ one) for fold, one in zip(folds, losses, strict=True))
+    return total / sum(float(_weight(fold).sum()) for fold in folds)
+
+
+def _weight(fold: Fold) -> Floats:
+    assert fold.validation is not None
+    return fold.validation.rows.weight

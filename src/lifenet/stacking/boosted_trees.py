@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import joblib
 import numpy as np
@@ -12,33 +12,28 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from lifenet._settings import Settings
 from lifenet.data.run import Purpose
-from lifenet.network import ReluNetwork
 from lifenet.neurons.leaves import sample_of, tree_network
 from lifenet.neurons.trees import Sample, TreeSettings, grow_trees
-from lifenet.stacking.base import FoldFit, Stacked, mean_fold_loss, variance_loss
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lifenet._clock import Deadline
     from lifenet._typing import Floats
     from lifenet.data.columns import CodedColumns
+    from lifenet.data.folds import Fold
     from lifenet.data.inputs import Inputs
     from lifenet.data.run import Run
     from lifenet.losses import Loss
+    from lifenet.network import ReluNetwork
     from lifenet.neurons.trees import Trees
+    from lifenet.stacking.base import Choice, Contest
 
 __all__ = ["BoostedTrees"]
 
-# Loss of boosted trees falls with about this power of the rows that they have seen.
-_BY_ROWS = 0.2
-# Share of a network's loss that the mean of several may save: the quadratic that says how much
-# is too much where scores of classes are far apart.
-_MOST_SPREAD = 0.9
 # Leaves in all that any number of rows allows for.
 _LEAVES = 20_000
-# Numbers of rounds and weights of the trees that are compared.
-_N_ROUNDS, _N_WEIGHTS = 10, 20
+# Numbers of rounds that are compared.
+_N_ROUNDS = 10
 # What each of several values to choose from may be.
 _ALLOWED = {
     "max_leaf_nodes": (Interval(Integral, 2, None, closed="left"), "integers of 2 at least"),
@@ -47,14 +42,11 @@ _ALLOWED = {
 }
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """Trees of some settings and rounds, their weight, and the loss of the validation rows."""
+class _Trees(NamedTuple):
+    """Trees to choose from: their settings and their number of rounds."""
 
-    settings: TreeSettings | None
+    settings: TreeSettings
     n_rounds: int
-    weight: float
-    loss: float
 
 
 @dataclass(repr=False)
@@ -78,10 +70,6 @@ class BoostedTrees(Settings):
         To choose from; the first for trees of any size.
     max_features : float, default=0.5
         Share of the columns that a split chooses from.
-    n_validation : int, default=6_000
-        Validation rows that are enough to choose by.
-    min_gain : float, default=0.005
-        Share of the loss that trees must save, or they have no weight.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -91,8 +79,6 @@ class BoostedTrees(Settings):
         "max_leaves": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
         "learning_rate": ["array-like"],
         "max_features": [Interval(Real, 0, 1, closed="right")],
-        "n_validation": [Interval(Integral, 1, None, closed="left")],
-        "min_gain": [Interval(Real, 0, 1, closed="left")],
     }
 
     max_leaf_nodes: Sequence[int] = (8, 24, 64, 160)
@@ -101,10 +87,9 @@ class BoostedTrees(Settings):
     max_leaves: int | str = "auto"
     learning_rate: Sequence[float] = (0.07, 0.15)
     max_features: float = 0.5
-    n_validation: int = 6_000
-    min_gain: float = 0.005
 
-    #: Leaves of the trees are ramps of the codes.
+    name: ClassVar[str] = "boosted trees"
+    #: Leaf neurons are ramps of the codes.
     needs_ramps: ClassVar[bool] = True
 
     def check(self) -> None:
@@ -117,28 +102,31 @@ class BoostedTrees(Settings):
                 found = repr(wrong[0]) + " is among them" if wrong else "there are none"
                 raise ValueError(f"{name} must be {wanted}; {found}.")
 
-    def add(
-        self, network: ReluNetwork, fits: Sequence[FoldFit], data: Inputs, run: Run
-    ) -> tuple[ReluNetwork, tuple[FoldFit, ...], Stacked | None]:
-        """The mean of the folds' networks with trees of all rows."""
-        measured = [one for one in fits if one.fold.validation is not None]
-        if not measured:
-            return network, tuple(fits), None
+    def choose(self, contest: Contest, data: Inputs, run: Run) -> Choice | None:
+        """The best of all sizes, then of the other settings of that size."""
         assert data.columns is not None
-        rows, loss = sample_of(data.problem, data.columns), data.problem.loss
-        search = _Search.of(self, measured, rows, data, run)
-        best, without = search.best(), search.without
-        chosen = (
-            {} if best.settings is None else {**best.settings._asdict(), "n_rounds": best.n_rounds}
+        search = _Search(
+            self,
+            contest,
+            [_samples(fold, data.columns) for fold in contest.folds],
+            data.problem.rows.n_rows,
+            data.problem.loss,
+            _seed(run),
+            run,
         )
-        stacked = Stacked("boosted trees", best.weight, best.loss, without, chosen)
-        if best.settings is None:
-            return network, tuple(fits), stacked
-        n_trees = best.n_rounds * loss.n_outputs
-        trees = grow_trees(rows, loss, best.settings, n_trees, search.seed)
-        whole = tree_network(*trees.leaves(), trees.intercept(), data.columns)
-        weights = (1 - best.weight, best.weight)
-        return ReluNetwork.concatenate([network, whole], weights), tuple(fits), stacked
+        return search.best()
+
+    def fit(self, settings: _Trees, data: Inputs, run: Run) -> ReluNetwork:
+        """The trees of all rows: a neuron for each leaf."""
+        columns, loss = data.columns, data.problem.loss
+        assert columns is not None
+        rows, n_trees = sample_of(data.problem, columns), settings.n_rounds * loss.n_outputs
+        trees = grow_trees(rows, loss, settings.settings, n_trees, _seed(run))
+        return tree_network(*trees.leaves(), trees.intercept(), columns)
+
+    def describe(self, settings: _Trees) -> dict[str, Any]:
+        """Settings of the trees, by scikit-learn's names, and the number of rounds."""
+        return {**settings.settings._asdict(), "n_rounds": settings.n_rounds}
 
     def sizes(self, n_rows: int) -> list[TreeSettings]:
         """Trees of all sizes, rising; no two are the same."""
@@ -161,98 +149,63 @@ class _Search:
 
     Attributes
     ----------
-    fits : folds whose validation rows choose
-    samples : training and validation rows of each, as trees see them
+    samples : training and validation rows of each fold, as trees see them
     n_rows : rows that the trees will be grown on
-    spread : how much lower the loss of the networks' mean is than theirs; with a weight of w for
-        the trees, (1 - w)² of it is left
-    without : loss without trees
     """
 
     companion: BoostedTrees
-    fits: Sequence[FoldFit]
+    contest: Contest
     samples: Sequence[tuple[Sample, Sample]]
     n_rows: int
     loss: Loss
-    spread: float
-    without: float
     seed: np.random.SeedSequence
-    n_jobs: int | None
-    deadline: Deadline
+    run: Run
 
-    @classmethod
-    def of(
-        cls,
-        companion: BoostedTrees,
-        fits: Sequence[FoldFit],
-        rows: Sample,
-        data: Inputs,
-        run: Run,
-    ) -> _Search:
-        columns, loss = data.columns, data.problem.loss
-        assert columns is not None
-        chosen: list[FoldFit] = []
-        for one in fits:
-            if sum(len(known.score) for known in chosen) < companion.n_validation:
-                chosen.append(one)
-        # Validation rows measure single networks, whose mean is better by what they differ in.
-        spread = (1 - 1 / len(fits)) * variance_loss(fits)
-        single = mean_fold_loss([one.fold for one in chosen], [one.score for one in chosen])
-        samples = [_samples(one, columns) for one in chosen]
-        # Trees of all rows will be better than those of the training rows, too; only what the
-        # mean gains beyond that counts.
-        seen = float(np.mean([train.weight.sum() for train, _ in samples]) / rows.weight.sum())
-        spread = max(0.0, spread - (1.0 - seen**_BY_ROWS) * single)
-        spread = min(spread, _MOST_SPREAD * single)
-        seed = np.random.SeedSequence(run.seed, spawn_key=(0, int(Purpose.COMPANION)))
-        n_rows, without = len(rows.target), single - spread
-        return cls(
-            *(companion, chosen, samples, n_rows, loss, spread, without, seed),
-            *(run.n_jobs, run.deadline),
-        )
-
-    def best(self) -> _Choice:
-        """The best of all sizes, then of the other settings of that size."""
+    def best(self) -> Choice | None:
         companion = self.companion
-        none = _Choice(None, 0, 0.0, self.without)
-        best, n_rows = none, min(len(train.target) for train, _ in self.samples)
-        for settings in companion.sizes(n_rows):
-            best = min(best, self._try(settings), key=_loss)
+        n_train = min(len(train.target) for train, _ in self.samples)
+        best: Choice | None = None
+        for settings in companion.sizes(n_train):
+            best = _better(best, self._try(settings))
         others: list[dict[str, Any]] = [
             *({"min_samples_leaf": int(rows)} for rows in companion.min_samples_leaf[1:]),
             *({"learning_rate": float(rate)} for rate in companion.learning_rate[1:]),
         ]
         for other in others:
-            if best.settings is not None:
-                best = min(best, self._try(best.settings._replace(**other)), key=_loss)
-        return best if best.loss < self.without * (1.0 - companion.min_gain) else none
+            # Trees that do not help are not worth a closer look.
+            if best is not None and best.loss < self.contest.without:
+                best = _better(best, self._try(best.settings.settings._replace(**other)))
+        return best
 
-    def _try(self, settings: TreeSettings) -> _Choice:
+    def _try(self, settings: TreeSettings) -> Choice | None:
         """The best number of rounds and weight of trees of some settings."""
-        best = _Choice(settings, 0, 0.0, np.inf)
-        if self.deadline.passed:
-            return best
+        if self.run.deadline.passed:
+            return None
         rounds = self.companion.rounds(settings.max_leaf_nodes, self.n_rows, self.loss)
-        found = joblib.Parallel(n_jobs=self.n_jobs)(
+        found = joblib.Parallel(n_jobs=self.run.n_jobs)(
             joblib.delayed(_scores)(*sample, self.loss, settings, rounds, self.seed)
             for sample in self.samples
         )
-        folds = [one.fold for one in self.fits]
+        best: Choice | None = None
         for index, n_rounds in enumerate(rounds):
-            for weight in np.arange(1, _N_WEIGHTS + 1) / _N_WEIGHTS:
-                mixed = [
-                    (1.0 - weight) * one.score + weight * scores[index]
-                    for one, scores in zip(self.fits, found, strict=True)
-                ]
-                loss = mean_fold_loss(folds, mixed) - (1.0 - weight) ** 2 * self.spread
-                if loss < best.loss:
-                    best = _Choice(settings, n_rounds, float(weight), float(loss))
+            scores = [one[index] for one in found]
+            best = _better(best, self.contest.weigh(_Trees(settings, n_rounds), scores))
         return best
 
 
-def _samples(one: FoldFit, columns: CodedColumns) -> tuple[Sample, Sample]:
-    assert one.fold.validation is not None
-    return sample_of(one.fold.train, columns), sample_of(one.fold.validation, columns)
+def _better(best: Choice | None, other: Choice | None) -> Choice | None:
+    if best is None or other is None:
+        return best or other
+    return other if other.loss < best.loss else best
+
+
+def _seed(run: Run) -> np.random.SeedSequence:
+    return np.random.SeedSequence(run.seed, spawn_key=(0, int(Purpose.COMPANION)))
+
+
+def _samples(fold: Fold, columns: CodedColumns) -> tuple[Sample, Sample]:
+    assert fold.validation is not None
+    return sample_of(fold.train, columns), sample_of(fold.validation, columns)
 
 
 def _scores(
@@ -266,7 +219,3 @@ def _scores(
     """What trees of the training rows say of the others; what a worker does."""
     trees: Trees = grow_trees(train, loss, settings, rounds[-1] * loss.n_outputs, seed)
     return trees.scores(validation.values, rounds)
-
-
-def _loss(choice: _Choice) -> float:
-    return choice.loss

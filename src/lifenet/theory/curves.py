@@ -74,11 +74,11 @@ class DecompositionCurve:
         spaces = sorted({one.space for one in decompositions})
         if len(spaces) > 1:
             raise ValueError(f"decompositions are of several losses: {', '.join(spaces)}.")
-        places = np.argsort(values, kind="stable")
-        ordered = [decompositions[place] for place in places]
+        order = np.argsort(values, kind="stable")
+        ordered = [decompositions[index] for index in order]
         return cls(
             label,
-            values[places],
+            values[order],
             np.array([one.loss for one in ordered]),
             np.array([one.accuracy for one in ordered]),
             np.array([one.diversity for one in ordered]),
@@ -87,16 +87,16 @@ class DecompositionCurve:
 
     @property
     def best(self) -> int:
-        """The place of the least loss."""
+        """The index of the least loss."""
         return int(np.argmin(self.loss))
 
     def fewest(self, slack: float = 0.01) -> int:
-        """The first place whose loss is at most the least one and a share of it more.
+        """The first index whose loss is at most the least one and a share of it more.
 
         Parameters
         ----------
         slack : float, default=0.01
-            The share; along `decompose_path` the price of members that are left out.
+            The share; along `decompose_path` the cost of members that are left out.
         """
         if not slack >= 0:
             raise ValueError(f"slack must not be negative; it is {slack}.")
@@ -152,14 +152,14 @@ def decompose_path(
     if weights not in ("stacked", "equal"):
         raise ValueError(f"weights must be 'stacked' or 'equal'; it is {weights!r}.")
     fit = Table.of(space, predictions, target, sample_weight)
-    judge = fit if held_out is None else _held_out(space, held_out, fit.n_members)
+    measured = fit if held_out is None else _held_out(space, held_out, fit.n_members)
     most = _check_most(max_members, fit.n_members)
     members = _order(fit, order, most)
     found = []
     for n_members in range(1, len(members) + 1):
         chosen = members[:n_members]
         beta = weigh(fit.select(chosen), weights)
-        found.append(decompose_table(space, judge.select(chosen), beta))
+        found.append(decompose_table(space, measured.select(chosen), beta))
     curve = DecompositionCurve.of(np.arange(1, len(members) + 1), found, "members")
     return DecompositionCurve(
         curve.label, curve.x, curve.loss, curve.accuracy, curve.diversity, curve.n_used, members
