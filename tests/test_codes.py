@@ -48,7 +48,7 @@ def test_knots_are_quantiles():
 def test_knots_are_values_of_the_column_and_no_more_than_asked():
     X = skewed(3000)
     for kind, most in (("quantile", 32), ("both", 32), ("piecewise", 13)):
-        coding = QuantileCoding(kind=kind).learn(X)
+        coding = QuantileCoding(kind=kind, margin=0.0).learn(X)
         for column, knots in zip(X.T, coding.knots, strict=True):
             assert np.isin(knots, column).all()
             assert len(knots) <= most
@@ -66,9 +66,9 @@ def test_columns_with_few_values_pass_through():
 
 def test_the_outer_knots_leave_out_one_stray_row():
     X = np.append(np.arange(100.0), [1e12, -1e12])[:, None]
-    (knots,) = QuantileCoding().learn(X).knots
+    (knots,) = QuantileCoding(margin=0.0).learn(X).knots
     assert knots[[0, -1]].tolist() == [0.0, 99.0]
-    coding = QuantileCoding(clip=0.1).learn(np.arange(1000.0)[:, None])
+    coding = QuantileCoding(clip=0.1, margin=0.0).learn(np.arange(1000.0)[:, None])
     assert coding.knots[0][[0, -1]].tolist() == [99.0, 900.0]
 
 
@@ -82,7 +82,7 @@ def test_codes_mirror_a_mirrored_column():
 def test_a_frequent_value_is_a_knot_and_the_rest_keeps_its_knots():
     X = skewed(3000)[:, 2:3]
     assert np.mean(X == 0) > 0.85
-    (knots,) = QuantileCoding(n_knots=20).learn(X).knots
+    (knots,) = QuantileCoding(n_knots=20, margin=0.0).learn(X).knots
     assert knots[0] == 0
     assert len(knots) == 20  # plain quantiles would leave three
 
@@ -97,9 +97,9 @@ def test_a_rare_tail_is_not_lost():
 
 def test_few_rows_get_few_knots():
     X = np.random.default_rng(0).normal(size=(100, 1))
-    assert len(QuantileCoding().learn(X).knots[0]) == 10
-    assert len(QuantileCoding().learn(X[:20]).knots[0]) == 4
-    assert len(QuantileCoding().learn(X, np.full(100, 1e-3)).knots[0]) == 10
+    assert len(QuantileCoding(margin=0.0).learn(X).knots[0]) == 10
+    assert len(QuantileCoding(margin=0.0).learn(X[:20]).knots[0]) == 4
+    assert len(QuantileCoding(margin=0.0).learn(X, np.full(100, 1e-3)).knots[0]) == 10
 
 
 def test_values_that_differ_by_rounding_share_a_knot():
@@ -135,7 +135,7 @@ def test_scores_of_a_continuous_column_are_nearly_normal():
 
 def test_both_holds_the_cut_value_standardised():
     X = skewed(2000)
-    coding = QuantileCoding().learn(X)
+    coding = QuantileCoding(margin=0.0).learn(X)
     codes, scores = coding.encode(X), QuantileCoding(kind="quantile").learn(X).encode(X)
     assert coding.column_of_code.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4]
     for j in range(4):
@@ -156,9 +156,9 @@ def test_piecewise_codes_rise_over_their_bins():
 
 def test_full_holds_value_score_and_ramps_of_the_same_knots():
     X = skewed(2000)
-    full = QuantileCoding(kind="full", max_bins=9).learn(X)
+    full = QuantileCoding(kind="full", max_bins=9, margin=0.0).learn(X)
     ramps = QuantileCoding(kind="piecewise", max_bins=9).learn(X)
-    both = QuantileCoding(kind="both", n_knots=10).learn(X)
+    both = QuantileCoding(kind="both", n_knots=10, margin=0.0).learn(X)
     codes = full.encode(X)
     for j in range(4):
         assert_array_equal(full.knots[j], ramps.knots[j])
@@ -167,6 +167,34 @@ def test_full_holds_value_score_and_ramps_of_the_same_knots():
         assert_array_equal(mine[:, :2], both.encode(X)[:, both.codes_of(j)])
         assert_array_equal(mine[:, 2:], ramps.encode(X)[:, ramps.codes_of(j)])
     assert_array_equal(codes[:, full.codes_of(4)], X[:, 4:])
+
+
+@pytest.mark.parametrize("kind", ["both", "full"])
+@pytest.mark.parametrize("margin", [0.05, 0.25, 3.0])
+def test_the_value_goes_on_beyond_the_outer_knots(kind, margin):
+    """In a straight line, to the last row or by the margin; all other codes are constant there."""
+    X = skewed(2000)
+    short, long = (QuantileCoding(kind=kind, margin=one).learn(X) for one in (0.0, margin))
+    far = np.vstack([X, X.min(axis=0) - 1e6, X.max(axis=0) + 1e6])
+    codes, longer = short.encode(far), long.encode(far)
+    assert_array_equal(long.column_of_code, short.column_of_code)
+    for j in range(4):
+        low, high = short.knots[j][[0, -1]]
+        room = margin * (high - low)
+        ends = max(low - room, X[:, j].min()), min(high + room, X[:, j].max())
+        assert long.knots[j][[0, -1]].tolist() == pytest.approx(ends)
+        cut = np.clip(X[:, j], low, high)
+        expected = (np.clip(far[:, j], *ends) - cut.mean()) / cut.std()
+        value, *others = np.arange(long.n_codes)[long.codes_of(j)]
+        assert_allclose(longer[:, value], expected, rtol=1e-7, atol=1e-9)
+        assert_allclose(longer[:, others], codes[:, others], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["quantile", "piecewise"])
+def test_without_a_value_code_nothing_goes_on(kind):
+    X = skewed(2000)
+    one, two = (QuantileCoding(kind=kind, margin=margin).learn(X) for margin in (0.0, 3.0))
+    assert one == two
 
 
 def test_full_knows_every_value_of_a_column_of_few():
@@ -245,7 +273,13 @@ def test_a_frame_gives_the_names_and_the_coding_serves_a_network():
 def test_settings_can_be_cloned_and_are_checked():
     assert clone(QuantileCoding(n_knots=7)).n_knots == 7
     X = skewed(50)
-    for wrong in ({"kind": "rank"}, {"n_knots": 1}, {"clip": 0.5}, {"min_values": 0}):
+    for wrong in (
+        {"kind": "rank"},
+        {"n_knots": 1},
+        {"clip": 0.5},
+        {"min_values": 0},
+        {"margin": -0.1},
+    ):
         (name,) = wrong
         with pytest.raises(ValueError, match=f"The '{name}' parameter"):
             QuantileCoding(**wrong).learn(X)

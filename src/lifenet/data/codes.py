@@ -46,7 +46,9 @@ class QuantileCoding(Settings):
     The first and the last knot are the quantiles at `clip` from below and from above, but never
     beyond the second smallest and the second largest row: one stray value moves no code. Where
     both are the same value they are the smallest and the largest. Outside them the codes are
-    constant.
+    constant, but for the value itself: it goes on to the smallest and the largest row, or by
+    `margin` of the distance between the outer knots where these are further, so that a function
+    that is linear over all rows stays so. Beyond, it is constant too: no prediction explodes.
 
     Integer weights equal repeated rows, and weight zero absence.
 
@@ -54,10 +56,9 @@ class QuantileCoding(Settings):
     ----------
     kind : {"both", "quantile", "piecewise", "full"}, default="both"
         "quantile": one code, the normal score of the value's mid-rank at the knots and linear
-        between them. "both": two codes, the value itself, cut at the outer knots and
-        standardised, and the normal score. "piecewise": one code a bin, which rises from 0 to 1
-        over its bin (piecewise-linear encoding). "full": those of "both", then those of
-        "piecewise".
+        between them. "both": two codes, the value itself, standardised, and the normal score.
+        "piecewise": one code a bin, which rises from 0 to 1 over its bin (piecewise-linear
+        encoding). "full": those of "both", then those of "piecewise".
     n_knots : int, default=32
         Most knots for "quantile" and "both"; fewer where there are not ten rows (or units of
         weight) to a knot, down to four.
@@ -67,6 +68,8 @@ class QuantileCoding(Settings):
         Columns with no more distinct values pass through.
     clip : float, default=0.001
         Share of the rows beyond each outer knot.
+    margin : float, default=0.25
+        How far the value code may go on beyond the outer knots, over the distance between them.
 
     References
     ----------
@@ -88,6 +91,7 @@ class QuantileCoding(Settings):
         "max_bins": [Interval(Integral, 1, None, closed="left")],
         "min_values": [Interval(Integral, 1, None, closed="left")],
         "clip": [Interval(Real, 0, 0.5, closed="left")],
+        "margin": [Interval(Real, 0, None, closed="left")],
     }
 
     kind: str = "both"
@@ -95,6 +99,7 @@ class QuantileCoding(Settings):
     max_bins: int = 12
     min_values: int = 12
     clip: float = 0.001
+    margin: float = 0.25
 
     def learn(
         self,
@@ -143,8 +148,13 @@ class QuantileCoding(Settings):
         scores = ndtri(rows.mid_ranks(knots))
         if self.kind == "quantile":
             return knots, scores
-        both = np.column_stack([rows.standardised(knots), scores])
-        return knots, both if self.kind == "both" else np.hstack([both, ramps])
+        codes = scores[:, None] if self.kind == "both" else np.column_stack([scores, ramps])
+        ends = _further(rows, knots, self.margin)
+        values = rows.standardised(knots, np.concatenate([ends[0], knots, ends[1]]))
+        # Beyond the outer knots the value goes on, and the other codes are constant.
+        before, after = (len(one) for one in ends)
+        others = np.pad(codes, ((before, after), (0, 0)), mode="edge")
+        return np.concatenate([ends[0], knots, ends[1]]), np.column_stack([values, others])
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,15 +190,15 @@ class _Distribution:
         upto = np.cumsum(self.mass)
         return np.asarray((upto[index] - self.mass[index] / 2) / upto[-1])
 
-    def standardised(self, knots: Floats) -> Floats:
-        """The knots, less the mean and over the deviation of the values cut at the outer ones."""
+    def standardised(self, knots: Floats, values: Floats) -> Floats:
+        """Values, less the mean and over the deviation of the column cut at the outer knots."""
         # On [-1, 1], so that no square leaves the range of floats.
         middle, half = (knots[0] + knots[-1]) / 2, (knots[-1] - knots[0]) / 2
         cut = (np.clip(self.values, knots[0], knots[-1]) - middle) / half
         share = self.mass / self.mass.sum()
         mean = share @ cut
         deviation = np.sqrt(share @ np.square(cut - mean))
-        return np.asarray(((knots - middle) / half - mean) / deviation)
+        return np.asarray(((values - middle) / half - mean) / deviation)
 
 
 def _place_knots(rows: _Distribution, n_knots: int, clip: float) -> Floats:
@@ -203,6 +213,16 @@ def _place_knots(rows: _Distribution, n_knots: int, clip: float) -> Floats:
         levels = np.linspace(0, 1, n_knots - len(knots))
         knots = np.append(knots, weighted_quantiles(values[~heavy], mass[~heavy], levels))
     return _apart(np.unique(knots))
+
+
+def _further(rows: _Distribution, knots: Floats, margin: float) -> tuple[Floats, Floats]:
+    """Where the value code ends, below and above the outer knots; nothing where it ends there."""
+    room = margin * (knots[-1] - knots[0])
+    low = max(float(rows.values[0]), float(knots[0] - room))
+    high = min(float(rows.values[-1]), float(knots[-1] + room))
+    below = len(_apart(np.array([low, knots[0]]))) > 1
+    above = len(_apart(np.array([knots[-1], high]))) > 1
+    return np.array([low] if below else []), np.array([high] if above else [])
 
 
 def _apart(knots: Floats) -> Floats:

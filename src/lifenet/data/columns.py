@@ -65,7 +65,8 @@ def coded_columns(coding: ColumnCoding, rows: ArrayRows) -> CodedColumns:
         smooth.append(codes[:_BEFORE_RAMPS])
         if len(coding.knots[column]):
             # Rounded as the rows are, so that a threshold at a knot's value is in the knot's bin.
-            heights = coding.values[column][:, 0].astype(rows.X.dtype).astype(np.float64)
+            heights = _heights_of_ramps(coding.values[column]).astype(rows.X.dtype)
+            heights = heights.astype(np.float64)
             ramps.append(codes[_BEFORE_RAMPS:])
             knots.append((heights - scaling.center[codes[0]]) / scaling.scale[codes[0]])
         else:
@@ -82,6 +83,14 @@ def coded_columns(coding: ColumnCoding, rows: ArrayRows) -> CodedColumns:
         zero,
         one,
     )
+
+
+def _heights_of_ramps(values: Floats) -> Floats:
+    """Values of a column's value code where its ramps begin and end: not those beyond them."""
+    risen = values[:, _BEFORE_RAMPS:].sum(axis=1)
+    first = np.flatnonzero(risen == 0)[-1]
+    last = np.flatnonzero(risen == values.shape[1] - _BEFORE_RAMPS)[0]
+    return np.asarray(values[first : last + 1, 0])
 
 
 def code_groups(coding: ColumnCoding | None) -> list[Integers] | None:
