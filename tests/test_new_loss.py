@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from scipy import optimize
 
+from lifenet import LIFERegressor
 from lifenet.data.folds import Fold
 from lifenet.data.problem import Problem
 from lifenet.data.rows import ArrayRows
 from lifenet.explain._glm import fit_equation
 from lifenet.finetune.lbfgs import Wide, value_and_gradient
-from lifenet.losses import Loss, SquaredError
+from lifenet.losses import Loss, Multinomial, SquaredError
 from lifenet.network import ReluNetwork
 from lifenet.neurons.features import GivenColumns
 from lifenet.neurons.layer import Layer
@@ -238,3 +239,30 @@ def test_several_outputs_that_do_not_say_how_they_stand_alone_are_refused():
     X, y = table()
     with pytest.raises(NotImplementedError, match="Two has 2 outputs"):
         problem_of(X, y, Two()).against_rest(1)
+
+
+@pytest.mark.parametrize("preset", ["paper", "fast", "best", "small"])
+def test_every_preset_fits_it(preset):
+    """Few rows are far off, which squared error would follow."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(160, 2)), 1)
+    truth = X[:, 0] + np.abs(X[:, 1])
+    y = truth + 0.05 * rng.normal(size=160)
+    y[::16] += 20.0
+    models = [
+        LIFERegressor(preset=preset, loss=loss, random_state=0).fit(X, y)
+        for loss in ("squared_error", Huber(0.1))
+    ]
+    errors = [np.median(np.abs(model.predict(X) - truth)) for model in models]
+    assert errors[1] < 0.5 * errors[0]
+    assert errors[1] < 0.3
+    if preset == "small":
+        assert models[1].network_.n_neurons <= 64
+
+
+def test_a_loss_of_several_outputs_is_no_loss_of_a_regressor():
+    X, y = table()
+    with pytest.raises(ValueError, match="has 3 outputs; a regressor needs a loss with one"):
+        LIFERegressor(loss=Multinomial(3)).fit(X, y)
+    with pytest.raises(ValueError, match="'loss' parameter of LIFERegressor"):
+        LIFERegressor(loss="huber").fit(X, y)

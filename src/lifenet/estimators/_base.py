@@ -22,7 +22,7 @@ from lifenet.data.inputs import (
 from lifenet.data.problem import Problem
 from lifenet.data.rows import ArrayRows
 from lifenet.data.units import Units
-from lifenet.losses import Logistic, Multinomial, SquaredError
+from lifenet.losses import Logistic, Loss, Multinomial, SquaredError
 from lifenet.network import ReluNetwork
 from lifenet.schema import FeatureSchema, check_finite
 
@@ -95,7 +95,11 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
 
 class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
-    """Squared error."""
+    """Squared error, unless an estimator has another loss."""
+
+    def _loss(self) -> Loss:
+        """The loss of the standardised target."""
+        return SquaredError()
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Inputs:
         """Standardised rows and target; a constant target has spread one."""
@@ -107,7 +111,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
         rows = rows.with_target((rows.target - center) / spread).standardised()
         assert rows.scaling is not None
         units = Units(rows.scaling, center, spread)
-        return Inputs(X, Problem(rows, SquaredError()), rows, units)
+        return Inputs(X, Problem(rows, self._loss()), rows, units)
 
     def predict(self, X: Any) -> Floats:
         """Predicted target of each row, (n_samples,)."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sklearn.utils._param_validation import StrOptions
+
 from lifenet.estimators._base import NetworkClassifier, NetworkRegressor
 from lifenet.estimators._life_base import LIFEEstimator
+from lifenet.losses import Loss, SquaredError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +56,9 @@ output layer or None, default=None
         Whether all neurons and the output layer are refined together in the end, which the paper
         does not do, as long as validation rows gain (without any, not at all). None leaves the
         preset's.
+    loss : "squared_error" or Loss, default="squared_error"
+        What is minimised. A loss object (see `lifenet.losses`) has one output and the identity
+        link, and sees the target brought to mean zero and deviation one.
     validation : "auto", float, splitter or None, default="auto"
         Rows that no member sees, on which penalties are chosen. With preset "paper" a share of the
         rows, drawn by a hash of their values, or the last split of a scikit-learn splitter (for
@@ -87,6 +93,10 @@ output layer or None, default=None
         The codes of the columns.
     members_ : tuple of Member
         The base learners of every fold, each with the subset that it was trained on.
+    member_names_ : tuple of str
+        What the base learners read: the columns, or codes of them.
+    member_inputs_ : ndarray or None
+        Indices of the codes that they read; None where they read all, or columns.
     hierarchy_ : HierarchyRecord
         All levels of every fold: their networks, and what became of each neuron.
     record_ : Record
@@ -112,6 +122,11 @@ output layer or None, default=None
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LIFEEstimator._parameter_constraints,
+        "loss": [StrOptions({"squared_error"}), Loss],
+    }
+
     def __init__(
         self,
         sampler: Any = None,
@@ -121,6 +136,7 @@ output layer or None, default=None
         preset: Recipe | str = "auto",
         coding: Any = None,
         finetune: Any = None,
+        loss: Loss | str = "squared_error",
         validation: Any = "auto",
         warm_start: bool = False,
         time_limit: float | None = None,
@@ -134,12 +150,23 @@ output layer or None, default=None
         self.preset = preset
         self.coding = coding
         self.finetune = finetune
+        self.loss = loss
         self.validation = validation
         self.warm_start = warm_start
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _loss(self) -> Loss:
+        if isinstance(self.loss, str):
+            return SquaredError()
+        if self.loss.n_outputs != 1:
+            raise ValueError(
+                f"loss={self.loss!r} has {self.loss.n_outputs} outputs; a regressor needs a loss "
+                "with one."
+            )
+        return self.loss
 
 
 class LIFEClassifier(NetworkClassifier, LIFEEstimator):
