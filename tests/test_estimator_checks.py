@@ -1,6 +1,7 @@
-"""scikit-learn's own checks, none of them expected to fail."""
+"""scikit-learn's own checks; those that cannot hold for the default are named, with the reason."""
 
 import pytest
+from benchmarks.recipe.models import EXPECTED, QUICK
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -40,6 +41,9 @@ ESTIMATORS = [
     SubsetStackingClassifier(
         DecisionTreeClassifier(max_depth=3, random_state=0), SMALL, random_state=0
     ),
+    # The default's own recipe, where few rows do not change the algorithm.
+    LIFERegressor(preset=QUICK, random_state=0),
+    LIFEClassifier(preset=QUICK, random_state=0),
 ]
 
 
@@ -47,8 +51,13 @@ def cases():
     for number_of, estimator in enumerate(ESTIMATORS):
         for number, (_, check) in enumerate(estimator_checks_generator(estimator)):
             name = getattr(check, "func", check).__name__
+            default = getattr(estimator, "preset", None) is QUICK
+            known = EXPECTED.get(name) if default else None
             yield pytest.param(
-                estimator, check, id=f"{number_of}-{type(estimator).__name__}-{number}-{name}"
+                estimator,
+                check,
+                id=f"{number_of}-{type(estimator).__name__}-{number}-{name}",
+                marks=[pytest.mark.xfail(reason=known, raises=AssertionError)] if known else [],
             )
 
 

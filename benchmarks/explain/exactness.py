@@ -57,7 +57,7 @@ def _put(X: np.ndarray, column: int, value: float) -> np.ndarray:
 
 def equations(bars: Bars, network: ReluNetwork, X: np.ndarray) -> None:
     score, size = network.score(X)[:, 0], np.abs(network.score(X)).max()
-    constant, slopes = network.local_intercept(X)[:, 0], network.gradient(X)[:, :, 0]
+    slopes, constant = (part[..., 0] for part in network.equation(X))
     m = network.n_neurons
     error = np.abs((slopes * X).sum(axis=1) + constant - score).max() / size
     bars.at_most(f"equation . x + intercept against the score, bike, m = {m}", error, 1e-10)

@@ -61,12 +61,7 @@ def _medians(*works: Callable[[], Any], repeats: int = 3) -> list[float]:
 def equations(bars: Bars) -> None:
     """All local equations of a million rows: slopes and constants."""
     network, X = _network(500), _rows(1_000_000)
-
-    def read() -> None:
-        network.gradient(X)
-        network.local_intercept(X)
-
-    predict, slopes = _medians(lambda: network.score(X), read)
+    predict, slopes = _medians(lambda: network.score(X), lambda: network.equation(X))
     bars.at_most(
         "local equations of 1,000,000 rows x 20 at m = 500 over one prediction pass",
         slopes / predict, 30.0, ".2f",
