@@ -15,9 +15,14 @@ ROOT = Path(__file__).parents[2]
 #: The last commit of the two training architectures.
 BEFORE = "3684d5d"
 #: The commit at which one recipe replaces them, and nothing is mended yet.
-STRUCTURE = "STRUCTURE"
+STRUCTURE = "63d73ee"
 #: What was mended or merged after it, each with the commit before and the commit that did it.
-STEPS: dict[str, tuple[str, str]] = {}
+STEPS = {
+    "folds by the user's own values": ("bdb1b1f", "130d803"),
+    "one criterion for companions": ("130d803", "7b5fd48"),
+    'one criterion for companions, "best"': ("130d803", "7b5fd48"),
+    "value codes to the ends of the columns": ("7b5fd48", "3266d56"),
+}
 
 
 def source_of(commit: str) -> Path:
