@@ -55,13 +55,13 @@ def test_knots_are_values_of_the_column_and_no_more_than_asked():
         assert len(coding.knots[0]) == most
 
 
-def test_columns_with_few_values_pass_through():
+def test_columns_with_few_values_are_coded_by_themselves():
     X = skewed(500)
     coding = QuantileCoding(kind="quantile").learn(X)
-    assert [len(knots) > 0 for knots in coding.knots] == [True, True, True, True, False]
+    assert [len(knots) > 2 for knots in coding.knots] == [True, True, True, True, False]
     coding = QuantileCoding(kind="quantile", min_values=30).learn(X)
-    assert len(coding.knots[3]) == 0
-    assert_array_equal(coding.encode(X)[:, 3:], X[:, 3:])
+    assert coding.knots[3].tolist() == [X[:, 3].min(), X[:, 3].max()]
+    assert_allclose(coding.encode(X)[:, 3:], X[:, 3:], rtol=1e-14)
 
 
 def test_the_outer_knots_leave_out_one_stray_row():
@@ -299,3 +299,12 @@ def test_bad_rows_and_weights_are_refused():
         QuantileCoding().learn(X, -np.ones(50))
     with pytest.raises(ValueError, match="names has 1 entries for 5 columns"):
         QuantileCoding().learn(X, names=["a"])
+
+
+@pytest.mark.parametrize("kind", ["both", "quantile", "piecewise", "full"])
+def test_columns_of_few_values_are_constant_beyond_their_ends(kind):
+    X = np.column_stack([np.arange(40) % 2 + 3.0, np.arange(40.0), np.full(40, 7.0)])
+    coding = QuantileCoding(kind, min_values=2).learn(X)
+    far = np.array([[-100.0, 5.0, 7.0], [3.0, 5.0, 7.0], [4.0, 5.0, 7.0], [100.0, 5.0, 7.0]])
+    codes = coding.encode(far)[:, coding.codes_of(0)]
+    np.testing.assert_array_equal(codes[:, 0], [3.0, 3.0, 4.0, 4.0])

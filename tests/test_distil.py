@@ -511,7 +511,7 @@ def test_sizes_fall_and_hold_what_is_asked_for():
     assert path(520) == [256, 128, 64, 32, 16, 8, 4]
     assert path(3) == []
     assert Distil(4, largest=512, sizes=[50, 3, 900]).path(100) == [64, 50, 32, 16, 8, 4, 3]
-    assert Distil(10, largest=20, ratio=1.5).path(100) == [20, 13]
+    assert Distil(10, largest=20, ratio=1.5).path(100) == [20, 13, 10]
 
 
 @pytest.mark.parametrize("coded", [False, True])
@@ -743,3 +743,19 @@ def test_wrong_questions_name_the_parameter_and_the_sizes():
         known().smallest("a")
     with pytest.raises(ValueError, match="tolerance must not be negative; it is -1"):
         known().smallest(-1)
+
+
+def test_the_path_ends_at_the_smallest_size():
+    """Whatever the ratio, and however near the full network is."""
+    for chosen, n_neurons, expected in (
+        (Distil(50, largest=128), 1_000, [128, 64, 50]),
+        (Distil(64, ratio=3.0), 1_000, [256, 85, 64]),
+        (Distil(64), 80, [64]),
+        (Distil(64), 64, []),
+    ):
+        assert chosen.resolved(coded=False).path(n_neurons) == expected
+
+
+def test_a_first_size_below_the_smallest_is_refused():
+    with pytest.raises(ValueError, match="largest must not be below n_neurons=64"):
+        Distil(64, largest=32).check()

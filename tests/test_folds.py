@@ -227,3 +227,11 @@ def test_neurons_do_not_depend_on_the_validation_rows(folds_of):
 def test_a_word_is_no_splitter(preset):
     with pytest.raises(ValueError, match="'validation' parameter of LIFERegressor"):
         regressor(preset, validation="kfold").fit(*planted())
+
+
+def test_groups_without_a_splitter_are_refused():
+    X, y = planted()
+    with pytest.raises(ValueError, match=r"groups are used by a splitter only.*GroupKFold\(5\)"):
+        regressor().fit(X, y, groups=np.arange(450) // 9)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        regressor(validation=GroupKFold(2)).fit(X, y, groups=[1, 2])

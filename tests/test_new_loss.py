@@ -15,7 +15,7 @@ from lifenet.data.problem import Problem
 from lifenet.data.rows import ArrayRows
 from lifenet.explain._glm import fit_equation
 from lifenet.finetune.lbfgs import Wide, value_and_gradient
-from lifenet.losses import Loss, Multinomial, SquaredError
+from lifenet.losses import Logistic, Loss, Multinomial, SquaredError
 from lifenet.network import ReluNetwork
 from lifenet.neurons.features import GivenColumns
 from lifenet.neurons.layer import Layer
@@ -266,3 +266,9 @@ def test_a_loss_of_several_outputs_is_no_loss_of_a_regressor():
         LIFERegressor(loss=Multinomial(3)).fit(X, y)
     with pytest.raises(ValueError, match="'loss' parameter of LIFERegressor"):
         LIFERegressor(loss="huber").fit(X, y)
+
+
+def test_a_loss_that_is_not_defined_for_the_target_is_refused():
+    X, y = table()
+    with pytest.raises(ValueError, match=r"loss=Logistic\(\) is not defined for this target"):
+        LIFERegressor(loss=Logistic()).fit(X, (y > 0).astype(float))

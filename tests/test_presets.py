@@ -136,7 +136,7 @@ class TestWhichOneIsTaken:
     @pytest.mark.parametrize("preset", ["auto", "fast", "best", "small", LEAVES])
     def test_a_warning_says_that_rows_are_too_few(self, quick, preset):
         X, y = planted(60)
-        with pytest.warns(UserWarning, match=r"Too few of the 60 rows differ .* paper's method"):
+        with pytest.warns(UserWarning, match=r"Too few of the 60 rows can be .* paper's method"):
             model = regressor(preset).fit(X, y)
         assert model.recipe_.neurons == (Hierarchy(),)
         assert isinstance(model.recipe_.resampling, Holdout)
@@ -501,3 +501,61 @@ class TestAuto:
             assert (tuned.max_epochs, tuned.learning_rate) == expected
         for given in (None, LBFGS(), MiniBatch(7)):
             assert resolve(small_recipe(finetune=given), rows_of(900), Run(0)).finetune == given
+
+
+class TestPartsThatDoNotFit:
+    def test_a_number_of_networks_is_for_the_sampler_of_neurons(self):
+        with pytest.raises(ValueError, match="n_networks=20 is for sampler='neurons'"):
+            Recipe(neurons=(Hierarchy(sampler="bootstrap", n_networks=20),)).check()
+
+    @pytest.mark.parametrize(
+        ("parts", "message"),
+        [
+            (
+                {"neurons": ("leaves",)},
+                r"neurons must hold objects .* such as Leaves\(\); 'leaves'",
+            ),
+            (
+                {"stack": ("trees",), "resampling": CrossFit()},
+                r"stack must hold objects .* such as LinearModel\(\); 'trees' is among",
+            ),
+        ],
+    )
+    def test_parts_given_as_text_are_named(self, parts, message):
+        with pytest.raises(ValueError, match=message):
+            Recipe(**parts).check()
+
+    def test_neurons_that_belong_to_no_base_learner_are_not_weighed(self):
+        class Own(Hierarchy):
+            makes_members = False
+
+        with pytest.raises(ValueError, match="the neurons of Own belong to none"):
+            Recipe(neurons=(Own(),), output=Averaging()).check()
+
+
+def test_a_refit_without_a_readout_keeps_the_output_layer_of_the_recipe():
+    X, y = planted()
+    recipe = small_recipe(output=ElasticNetOutput(l1_ratio=1.0), stack=())
+    model = regressor(recipe).fit(X, y)
+    few = model.network_.n_neurons
+    assert model.refit_readout(X, y).network_.n_neurons <= few
+    ridge = regressor(recipe, readout="ridge").fit(X, y)
+    assert ridge.network_.n_neurons > few
+
+
+def test_rows_of_a_refit_are_known_to_simplify():
+    X, y = planted()
+    model = regressor().fit(X, y)
+    new = planted(seed=1)
+    model.refit_readout(*new)
+    with pytest.warns(UserWarning, match="fitted to these rows"):
+        assert model.simplify(*new, settings=Distil(4, largest=4)).seen
+
+
+def test_a_small_network_in_no_time_says_so_and_predicts():
+    X, y = planted()
+    model = regressor(small_recipe(compress=Distil(16)), time_limit=1e-6)
+    with pytest.warns(UserWarning, match="before 16 neurons were distilled"):
+        model.fit(X, y)
+    assert model.network_.n_neurons == 16
+    assert model.score(X, y) > 0.5

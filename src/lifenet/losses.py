@@ -3,9 +3,10 @@
 A loss knows nothing of networks, weights of rows or penalties. The outputs of a score are its last
 axis, also where there is one: targets are ``(...,)`` and scores ``(..., n_outputs)``.
 
-To add a loss (Poisson, Gamma, Tweedie, Huber, quantile), derive a frozen class from `Loss` and
-write `value`, `gradient`, `curvature` and `null_score`. Nothing else needs to know the class:
-algorithms ask the loss and never test its type.
+To add a loss (Huber, say), derive a frozen class from `Loss` and write `value`, `gradient`,
+`curvature` and `null_score`. Nothing else needs to know the class: algorithms ask the loss and
+never test its type. `LIFERegressor` takes losses with the identity link, on the standardised
+target.
 """
 
 from __future__ import annotations

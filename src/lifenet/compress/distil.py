@@ -12,6 +12,7 @@ fast.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -48,7 +49,7 @@ __all__ = ["Distil", "follow_path"]
 _ALL_ITERATIONS, _FEWEST_ITERATIONS, _FEWEST_STEPS = 64, 20, 100
 # Rows on which mini-batches are measured, and trained on, too: soft targets have no noise.
 _VALIDATION_ROWS = 4_000
-# What was fitted to the training rows needs so much less to suit all rows.
+# The refinement on all rows starts near its end: it gets this part of the steps and of the rate.
 _AGAIN = 4
 # Share of a network's loss that another may be known to save.
 _MOST_SAVED, _TINY = 0.5, 1e-300
@@ -111,6 +112,11 @@ class Distil(Settings):
             self.finetune.check()
         given: Sequence[object] = self.sizes
         wrong = [one for one in given if not isinstance(one, int | np.integer) or one < 1]
+        if not isinstance(self.largest, str) and self.largest < self.n_neurons:
+            raise ValueError(
+                f"largest must not be below n_neurons={self.n_neurons}, the smallest size; it is "
+                f"{self.largest}."
+            )
         if wrong:
             raise ValueError(f"sizes must be positive integers; {wrong[0]!r} is among them.")
 
@@ -129,13 +135,14 @@ class Distil(Settings):
     def path(self, n_neurons: int) -> list[int]:
         """Sizes below a number of neurons, falling: the path's and those asked for.
 
-        The path's first is at least half a step below it.
+        The path's first is at least half a step below it; its last is the smallest size.
         """
         found, size = {int(one) for one in self.sizes}, float(self.largest)
         while round(size) >= self.n_neurons:
             if round(size) * self.ratio**0.5 <= n_neurons:
                 found.add(round(size))
             size /= self.ratio
+        found.add(self.n_neurons)
         return sorted((one for one in found if one < n_neurons), reverse=True)
 
     def distil(self, network: ReluNetwork, first: FoldFit, data: Inputs, run: Run) -> ReluNetwork:
@@ -153,11 +160,31 @@ class Distil(Settings):
             data.problem, network, self, fold, own, data.groups, deadline=run.deadline
         )
         smallest: ReluNetwork = frontier.networks[-1]
-        if smallest.n_neurons > self.n_neurons:  # time is over
-            with one_blas_thread():
-                smallest = select_neurons(data.problem, smallest, self.n_neurons)
+        if smallest.n_neurons > self.n_neurons:
+            warnings.warn(
+                f"The time limit was reached before {self.n_neurons} neurons were distilled; they "
+                "were refined for few steps only. Give more time, or take a preset without "
+                "compression.",
+                stacklevel=2,
+            )
+            smallest = self._in_a_hurry(data, network, smallest)
         run.report(f"{smallest.n_neurons} neurons distilled from {network.n_neurons}", 1, 1)
         return smallest
+
+    def _in_a_hurry(self, data: Inputs, teacher: ReluNetwork, network: ReluNetwork) -> ReluNetwork:
+        """A network cut to `n_neurons` at once, and refined for the fewest steps."""
+        settings = self.resolved(coded=data.groups is not None)
+        tuning = settings.finetune
+        if isinstance(tuning, MiniBatch):
+            settings = replace(settings, finetune=replace(tuning, n_steps=_FEWEST_STEPS))
+        elif isinstance(tuning, LBFGS):
+            settings = replace(settings, finetune=replace(tuning, max_iter=_FEWEST_ITERATIONS))
+        with one_blas_thread():
+            rows = hold(data.problem.rows)
+            share = np.full(rows.n_rows, self.soft_share)
+            soft = soft_targets(replace(data.problem, rows=rows), teacher, share)
+            fewer = select_neurons(soft, network, self.n_neurons)
+            return settings.refine(soft, fewer, NEVER)
 
     def refine(
         self, problem: Problem, network: ReluNetwork, deadline: Deadline, shortened: int = 1
@@ -198,7 +225,7 @@ def follow_path(
 
     Each size starts from the one before. With validation rows the path is fitted to the training
     rows only and measured on the others; each size's network is then fine-tuned on all rows,
-    towards `network`. Deterministic, and integer weights equal repeated rows.
+    towards `network`. Deterministic.
 
     Parameters
     ----------
@@ -302,7 +329,7 @@ class _Path:
             return losses
         weight = validation.rows.weight
         most = _MOST_SAVED * float(weight @ losses)
-        return losses - self.saved * min(1.0, most / max(float(weight @ self.saved), most, _TINY))
+        return losses - self.saved * most / max(float(weight @ self.saved), most, _TINY)
 
     def _note(self, losses: Floats, final: ReluNetwork) -> None:
         self.networks.append(final)

@@ -41,7 +41,8 @@ class QuantileCoding(Settings):
     A column with more than `min_values` distinct values gets knots at weighted inverted-CDF
     quantiles, each of them one of its values. A value that alone has the share of a bin, such as
     the zeros of a column that is mostly zero, is a knot, and the other knots are quantiles of the
-    rest. Columns with fewer values, dummies among them, pass through unchanged.
+    rest. Columns with fewer values, dummies among them, are one code: the value itself, constant
+    beyond the smallest and the largest.
 
     The first and the last knot are the quantiles at `clip` from below and from above, but never
     beyond the second smallest and the second largest row: one stray value moves no code. Where
@@ -65,7 +66,7 @@ class QuantileCoding(Settings):
     max_bins : int, default=12
         Most bins of a column for "piecewise" and "full", fewer likewise.
     min_values : int, default=12
-        Columns with no more distinct values pass through.
+        Columns with no more distinct values are one code, the value itself.
     clip : float, default=0.001
         Share of the rows beyond each outer knot.
     margin : float, default=0.25
@@ -134,14 +135,14 @@ class QuantileCoding(Settings):
         return ColumnCoding([knots for knots, _ in codes], [at for _, at in codes], labels)
 
     def _code(self, rows: _Distribution) -> tuple[Floats | None, Floats | None]:
-        """Knots and the codes there; None where the column passes through."""
+        """Knots and the codes there; None for a column that does not vary."""
         if len(rows.values) <= self.min_values:
-            return None, None
+            return _between_ends(rows)
         wanted = self.max_bins + 1 if self.kind in ("piecewise", "full") else self.n_knots
         enough = max(_FEWEST_KNOTS, int(rows.total // _ROWS_A_BIN))
         knots = _place_knots(rows, min(wanted, enough), self.clip)
         if len(knots) < 2:
-            return None, None
+            return _between_ends(rows)
         ramps = np.tri(len(knots), len(knots) - 1, -1)
         if self.kind == "piecewise":
             return knots, ramps
@@ -213,6 +214,12 @@ def _place_knots(rows: _Distribution, n_knots: int, clip: float) -> Floats:
         levels = np.linspace(0, 1, n_knots - len(knots))
         knots = np.append(knots, weighted_quantiles(values[~heavy], mass[~heavy], levels))
     return _apart(np.unique(knots))
+
+
+def _between_ends(rows: _Distribution) -> tuple[Floats | None, Floats | None]:
+    """The column itself between its smallest and its largest value, and constant beyond them."""
+    ends = _apart(rows.values[[0, -1]])
+    return (ends, ends) if len(ends) > 1 else (None, None)
 
 
 def _further(rows: _Distribution, knots: Floats, margin: float) -> tuple[Floats, Floats]:

@@ -63,7 +63,7 @@ def coded_columns(coding: ColumnCoding, rows: ArrayRows) -> CodedColumns:
         codes = np.arange(coding.n_codes)[coding.codes_of(column)]
         value.append(codes[0])
         smooth.append(codes[:_BEFORE_RAMPS])
-        if len(coding.knots[column]):
+        if len(codes) > 1:
             # Rounded as the rows are, so that a threshold at a knot's value is in the knot's bin.
             heights = _heights_of_ramps(coding.values[column]).astype(rows.X.dtype)
             heights = heights.astype(np.float64)

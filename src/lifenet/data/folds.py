@@ -28,7 +28,7 @@ __all__ = ["CrossFit", "Fold", "Holdout", "TooFewRows", "fingerprint"]
 
 # "auto" holds out this much weight, but never more or less than these shares.
 _WEIGHT, _LEAST_SHARE, _MOST_SHARE = 2000, 0.1, 0.2
-# Validation rows of less weight say too little.
+# A part of the rows, training or validation, of less weight says too little.
 _LEAST_WEIGHT = 20
 
 
@@ -45,7 +45,7 @@ class Fold:
     train : neurons are trained on these rows
     validation : these rows choose penalties, weights and when to stop; None where there are none
     fit : the coefficients of the output layer are fitted to these rows: all of them, or `train`
-    index : numbers of the validation rows among all rows, where there are some
+    index : of the validation rows among those that have weight, where there are some
     key : what seeds of this fold are keyed by; nothing for the one fold of a hold-out
     columns : which codes belong to which column; None where the inputs are no "full" codes
     """
@@ -92,7 +92,7 @@ class Holdout(Settings):
     min_rows: int = 100
 
     def folds(self, data: Inputs, seed: int) -> list[Fold]:
-        """The one fold; of a splitter, its last split: of time, it sees most of the past."""
+        """The one fold. Of a splitter's splits it is the last, which has the longest past."""
         validation = data.validation
         if validation is None:
             return [Fold.whole(data.problem, data.columns)]
@@ -158,7 +158,7 @@ class CrossFit(Settings):
         ]
 
     def first(self, data: Inputs, seed: int, n_folds: int) -> Fold | None:
-        """The first of drawn folds, of rows that need not be those of the fit; None as above."""
+        """The first of drawn folds, of rows that need not be those of the fit; None of too few."""
         hashes = _hashes(data, seed)
         chosen = _keep_classes(data, _fold_of(hashes, n_folds) == 0)
         if not _serves(data, hashes, chosen, self.min_rows):
@@ -178,8 +178,9 @@ class CrossFit(Settings):
             if all(_serves(data, hashes, chosen, self.min_rows) for chosen in parts):
                 return [(~chosen, chosen) for chosen in parts]
         raise TooFewRows(
-            f"Too few of the {data.rows.n_rows} rows differ for cross-fitting, which takes about "
-            f"{self.min_rows} distinct rows, some of every class in each training part."
+            f"Too few of the {data.rows.n_rows} rows can be folds: cross-fitting takes "
+            f"{self.min_rows} distinct rows or more, {_least(self.min_rows)} in each part, and "
+            "some of every class in each training part."
         )
 
 
@@ -235,12 +236,16 @@ def _keep_classes(data: Inputs, chosen: Bools) -> Bools:
 def _serves(data: Inputs, hashes: Floats, chosen: Bools, min_rows: int) -> bool:
     """Whether both parts can do their work: enough rows, distinct ones, and all classes."""
     weight = data.rows.weight
-    least = min(_LEAST_WEIGHT, min_rows // 5)
-    if min(weight[chosen].sum(), weight[~chosen].sum()) < least or not chosen.any():
+    if min(weight[chosen].sum(), weight[~chosen].sum()) < _least(min_rows) or not chosen.any():
         return False
     if len(np.unique(hashes)) < min_rows:
         return False
     return not _missing_classes(data, ~chosen)
+
+
+def _least(min_rows: int) -> int:
+    """Least weight of each part: a fifth of the fewest rows, 20 at most."""
+    return min(_LEAST_WEIGHT, min_rows // 5)
 
 
 def _missing_classes(data: Inputs, train: Bools) -> list[int]:

@@ -110,8 +110,13 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
         center, spread = _mean_and_spread(rows.target, rows.weight)
         rows = rows.with_target((rows.target - center) / spread).standardised()
         assert rows.scaling is not None
-        units = Units(rows.scaling, center, spread)
-        return Inputs(X, Problem(rows, self._loss()), rows, units)
+        units, loss = Units(rows.scaling, center, spread), self._loss()
+        if not np.all(loss.accepts(rows.target)):
+            raise ValueError(
+                f"loss={loss!r} is not defined for this target: brought to mean zero and deviation "
+                f"one, as a regressor does, it must be {loss.accepted}."
+            )
+        return Inputs(X, Problem(rows, loss), rows, units)
 
     def predict(self, X: Any) -> Floats:
         """Predicted target of each row, (n_samples,)."""

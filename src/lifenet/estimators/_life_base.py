@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import TransformerMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from lifenet._clock import Deadline
 from lifenet._threads import one_blas_thread
@@ -24,6 +24,7 @@ from lifenet.estimators._progress import CallbackSupportMixin, Reporter, with_ca
 from lifenet.neurons.hierarchy import SAMPLERS, SOLVERS, Given
 from lifenet.neurons.layer import Layer, neurons_for_linear
 from lifenet.output.base import fit_output
+from lifenet.output.ridge import RidgeOutput
 from lifenet.recipe.compose import CODINGS, FINETUNINGS, READOUTS, compose, output_of
 from lifenet.recipe.presets import PRESETS, preset
 from lifenet.recipe.recipe import Recipe, fit_life
@@ -154,7 +155,8 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
     @with_callbacks  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         recipe, before = self._recipe(), self._members_before()
-        deadline, seed, reporter = Deadline.after(self.time_limit), self._seed(), None
+        deadline, seed = Deadline.after(self.time_limit), self._seed()
+        self._check_groups(X, groups)
         given = (X, y, groups)
         self.recipe_ = recipe
         data = self._inputs(X, y, sample_weight, given, reset=not before)
@@ -172,6 +174,17 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         self._split_seed = run.split_seed
         self._keep_fitted(fitted, data, before, seed)
         reporter.finish()
+
+    def _check_groups(self, X: Any, groups: Any) -> None:
+        """Refuse groups that no splitter would keep together."""
+        if groups is None:
+            return
+        if not hasattr(self.validation, "split") or isinstance(self.validation, str):
+            raise ValueError(
+                f"groups are used by a splitter only, and validation={self.validation!r} is none; "
+                "give validation=GroupKFold(5), say, or leave groups out."
+            )
+        check_consistent_length(X, groups)
 
     def _recipe(self) -> Recipe:
         """The recipe that the parameters ask for."""
@@ -244,7 +257,8 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         All rows are fitted: `validation` plays no part, and a ridge penalty is chosen by
         generalised cross-validation (for two classes, the unbiased risk estimate). The neurons are
         those of the members; after fine-tuning, or where networks are averaged over folds, they
-        are those of `network_`, of no member any more.
+        are those of `network_`, of no member any more. `folds_` and `stacked_` go on to tell of the
+        fit.
 
         Parameters
         ----------
@@ -256,15 +270,25 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         self._validate_params()
         with unchanged_on_failure(self), one_blas_thread():
             data = self._prepare(X, y, sample_weight, reset=False)
-            output = output_of(self.readout)
-            output.check()
+            output = self._output_to_refit()
             members = self._members_to_refit(output, data)
             layer = Layer.of_members(members, data.rows.n_features)
             seed = np.random.SeedSequence(self._seed())
             network, _ = fit_output(output, layer, Fold.whole(data.problem), seed)
             self.network_ = self._coded(data.units.unscale(network, trained=False))
-            self._slices = None
+            self._keep_fit(data, None)
         return self
+
+    def _output_to_refit(self) -> Any:
+        """The output layer that is asked for, or the recipe's.
+
+        Leaf neurons are not known as such any more, so that they have no discount.
+        """
+        output = self.recipe_.output if self.readout is None else output_of(self.readout)
+        if isinstance(output, RidgeOutput):
+            output = replace(output, discounts=())
+        output.check()
+        return output
 
     def _members_to_refit(self, output: Any, data: Inputs) -> list[tuple[ReluNetwork, int]]:
         units = data.units
@@ -307,7 +331,8 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
     def transform(self, X: Any) -> Floats:
         """Activations of the network's neurons: (n_samples, n_neurons).
 
-        With the output layer `network_.beta` and `network_.intercept` they give the score.
+        With the output layer of the network (of its codes, where it has any: `network_.network`)
+        they give the score: ``hidden @ beta + intercept``, and its linear part, mostly zero.
         """
         X = self._check_input(X)
         return self._inner.hidden(X if self.coding_ is None else self.coding_.encode(X))

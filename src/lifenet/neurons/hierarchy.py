@@ -79,7 +79,7 @@ class Hierarchy(Settings):
         Most iterations of base learners whose solver is "lla": their output layer is fitted anew.
     n_networks : int or None, default=None
         Most base learners of a fold, which several classes share; fewer where inputs are many or
-        rows few. None leaves their number to the sampler.
+        rows few; for the sampler "neurons". None leaves their number to the sampler.
     max_rows : int, "auto" or None, default=None
         Most rows that they see; "auto" takes 4,000, fewer where inputs are many, None all.
     """
@@ -101,10 +101,16 @@ class Hierarchy(Settings):
     max_rows: int | str | None = None
 
     needs_ramps: ClassVar[bool] = False
+    makes_members: ClassVar[bool] = True
 
     def check(self) -> None:
         """Refuse settings out of their range, those of the parts too."""
         super().check()
+        if self.n_networks is not None and self.sampler != "neurons":
+            raise ValueError(
+                f"n_networks={self.n_networks} is for sampler='neurons'; {self.sampler!r} says "
+                "itself how many networks there are. Leave one of the two out."
+            )
         for part in (self.sampler, self.solver):
             if not isinstance(part, str):
                 part.check()
@@ -155,6 +161,7 @@ class Given(Settings):
     members: Sequence[tuple[ReluNetwork, int]] = ()
 
     needs_ramps: ClassVar[bool] = False
+    makes_members: ClassVar[bool] = True
 
     def grow(self, fold: Fold, run: Run) -> Grown:
         """Their neurons."""

@@ -73,6 +73,8 @@ class Leaves(Settings):
 
     #: Leaf neurons are ramps of the codes.
     needs_ramps: ClassVar[bool] = True
+    #: A leaf neuron belongs to no base learner.
+    makes_members: ClassVar[bool] = False
 
     def grow(self, fold: Fold, run: Run) -> Grown:
         """Neurons of the leaves of trees that are grown on the training rows."""

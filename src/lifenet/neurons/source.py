@@ -41,6 +41,10 @@ class NeuronSource(Protocol):
     def needs_ramps(self) -> bool:
         """Whether its neurons are made of ramps, so that the recipe needs codes of kind "full"."""
 
+    @property
+    def makes_members(self) -> bool:
+        """Whether its neurons belong to base learners, which an output layer can weigh."""
+
     def check(self) -> None:
         """Refuse settings out of their range."""
 

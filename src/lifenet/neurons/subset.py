@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Fate", "Split", "Subset"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Subset:
     """The rows on which a member is trained: all conditions hold, or a bootstrap draw.
 
@@ -50,6 +50,11 @@ class Subset:
     def everything(cls, rows: Rows, draw: tuple[int, ...] | None = None) -> Subset:
         """All rows, or a bootstrap draw from them."""
         return cls(np.zeros((0, rows.n_features)), np.zeros(0), n_rows=rows.n_rows, draw=draw)
+
+    def __repr__(self) -> str:
+        drawn = "" if self.draw is None else ", a bootstrap draw"
+        conditions = f"{len(self.bias)} condition{'' if len(self.bias) == 1 else 's'}"
+        return f"Subset({self.n_rows:,} rows, {conditions} on {self.base}{drawn})"
 
     def holds(self, block: Block) -> Floats:
         """Which rows of a block fulfil all conditions, (n_rows,), as 0 and 1."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lifenet.data.run import Run
     from lifenet.stacking.base import Stacked
 
-__all__ = ["Fitted", "Recipe", "fit_fold", "fit_life", "mean_network"]
+__all__ = ["Fitted", "Recipe", "fit_fold", "fit_folds", "fit_life", "mean_network"]
 
 # Share of the time after which neurons are no longer grown: all of it but what the output layer
 # takes, or less where fine-tuning is to follow. Chosen by hand.
@@ -93,6 +93,17 @@ class Recipe(Settings):
     def check(self) -> None:
         """Refuse parts that are out of their range or cannot be combined."""
         super().check()
+        for name, (parts, methods) in {
+            "neurons": (self.neurons, ("grow", "check")),
+            "stack": (self.stack, ("choose", "fit", "check")),
+        }.items():
+            wrong = [one for one in parts if not all(hasattr(one, method) for method in methods)]
+            if wrong:
+                raise ValueError(
+                    f"{name} must hold objects with the methods {', '.join(methods)}, such as "
+                    f"{'Leaves()' if name == 'neurons' else 'LinearModel()'}; {wrong[0]!r} is "
+                    "among them."
+                )
         single = (self.codes, self.output, self.finetune, self.resampling, self.compress)
         for part in (*single, *self.neurons, *self.stack):
             if isinstance(part, type):
@@ -117,11 +128,12 @@ class Recipe(Settings):
         for part in (*self.neurons, *self.stack):
             if getattr(part, "needs_ramps", False) and not ramps:
                 raise ValueError(
-                    f"{type(part).__name__} needs ramps of the columns, and codes={self.codes!r} "
-                    f"has none; use codes=QuantileCoding('full'), or leave "
+                    f"{type(part).__name__} needs ramps of the columns, and codes of kind "
+                    f"{getattr(self.codes, 'kind', None)!r} have none; use "
+                    f"codes=QuantileCoding('full') (coding='full' of an estimator), or leave "
                     f"{type(part).__name__} out."
                 )
-        free = [one for one in self.neurons if getattr(one, "needs_ramps", False)]
+        free = [one for one in self.neurons if not getattr(one, "makes_members", False)]
         if free and getattr(self.output, "weighs_members", False):
             raise ValueError(
                 f"output={self.output!r} weighs base learners, and the neurons of "
@@ -138,7 +150,7 @@ class Fitted:
     network : the result
     fits : the network of each fold that was trained
     n_folds : folds that there were; more than were trained where time ran out
-    share : weight of the mean of the folds' networks in it
+    share : weight of the mean of the folds' networks in `network`
     stacked : companions that were weighed
     """
 
@@ -173,7 +185,7 @@ def fit_fold(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
     grown = [source.grow(fold, growing) for source in recipe.neurons]
     layer = Layer.join([one.layer for one in grown])
 
-    # Step 3: one layer, whose penalties are chosen on the validation rows.
+    # Step 3: one layer, whose penalties are chosen on the validation rows, if there are any.
     run.report("output layer", 0, 1)
     seed = run.child_seed(fold, Purpose.OUTPUT)
     network, used = fit_output(recipe.output, layer, fold, seed)
@@ -201,7 +213,7 @@ def fit_fold(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
 
 
 def fit_folds(recipe: Recipe, folds: Sequence[Fold], run: Run) -> tuple[FoldFit, ...]:
-    """The networks of all folds, side by side; those begun too late are left out, but the first."""
+    """The networks of all folds, side by side; those whose turn is too late are left out."""
     if len(folds) == 1:
         return (_fit_alone(recipe, folds[0], run),)
     parallel = joblib.Parallel(n_jobs=run.n_jobs, return_as="generator")

@@ -41,7 +41,7 @@ class Level:
     coverage: float = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HierarchyRecord:
     """The hierarchies of base learners that were trained, one for each fold.
 
@@ -56,6 +56,11 @@ class HierarchyRecord:
 
     def __len__(self) -> int:
         return len(self.levels)
+
+    def __repr__(self) -> str:
+        widths = ", ".join(str(len(level.networks)) for level in self.levels) or "no"
+        folds = "" if not self.further else f"{len(self.folds)} folds, the first "
+        return f"HierarchyRecord({folds}with levels of {widths} networks)"
 
     @property
     def folds(self) -> tuple[tuple[Level, ...], ...]:
@@ -82,7 +87,7 @@ class HierarchyRecord:
         return frame
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Member:
     """A network of the last level, in the user's units, and the rows that it was trained on.
 
@@ -98,6 +103,9 @@ class Member:
     subset: Subset
     output: int = 0
     fold: int = 0
+
+    def __repr__(self) -> str:
+        return f"Member({self.network!r}, {self.subset!r}, output={self.output}, fold={self.fold})"
 
 
 @dataclass(frozen=True)
@@ -165,7 +173,7 @@ class FoldRecord:
     seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Record:
     """The table of all networks that a fit trained, one `RecordRow` each."""
 
@@ -193,6 +201,9 @@ class Record:
             [asdict(row) for row in self.rows], columns=list(_COLUMNS)
         )
         return frame
+
+    def __repr__(self) -> str:
+        return str(self) or "Record()"
 
     def __str__(self) -> str:
         """One line a level: networks, neurons, rows and seconds, of all folds together."""

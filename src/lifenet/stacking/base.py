@@ -92,7 +92,8 @@ class Stacked:
     ----------
     companion : its class, in words
     weight : from 0, where it is not in the network, to 1
-    loss : mean loss of the validation rows with it
+    loss : mean loss of the validation rows with it, in the weight that suits them best, less what
+        averaging over folds saves
     loss_without : the same without it
     standard_error : of the difference
     settings : of the companion that were chosen on the validation rows
@@ -172,8 +173,8 @@ class Contest:
     ----------
     folds : with enough validation rows to choose by
     scores : of these rows, without the companion
-    spread : how much lower the loss of the networks' mean is than theirs; with a weight of w for
-        the companion, (1 - w)² of it is left
+    spread : how much lower the loss of the networks' mean is than theirs, beyond what a companion
+        gains from more rows; with a weight of w for the companion, (1 - w)² of it is left
     without : loss without the companion
     """
 
@@ -235,14 +236,14 @@ def add_with_weight(ensemble: Ensemble, companion: Companion, data: Inputs, run:
     if choice is None:
         return ensemble
     error = contest.standard_error(choice)
-    if contest.without - choice.loss <= _STANDARD_ERRORS * error:
-        known = Stacked(companion.name, 0.0, contest.without, contest.without, error)
-        return replace(ensemble, stacked=(*ensemble.stacked, known))
-    weight = choice.weight
+    accepted = contest.without - choice.loss > _STANDARD_ERRORS * error
+    weight = choice.weight if accepted else 0.0
     known = Stacked(
         *(companion.name, weight, choice.loss, contest.without, error),
         companion.describe(choice.settings),
     )
+    if not accepted:
+        return replace(ensemble, stacked=(*ensemble.stacked, known))
     beside = companion.fit(choice.settings, data, run)
     n = len(contest.folds)
     return Ensemble(
@@ -279,7 +280,7 @@ def variance_loss(fits: Sequence[FoldFit]) -> float:
     Half the curvature times the variance between two networks, on rows that neither has seen;
     zero where there are no such rows.
     """
-    found = []
+    found, weights = [], []
     for one, other in combinations(fits, 2):
         fold = one.fold
         if fold.validation is None or fold.index is None or other.fold.index is None:
@@ -289,15 +290,16 @@ def variance_loss(fits: Sequence[FoldFit]) -> float:
         target = fold.validation.rows.target[here]
         curvature = fold.validation.loss.curvature(target, (first + second) / 2)
         found.append((curvature * np.square(first - second) / 4).sum(axis=1))
-    values = np.concatenate([np.zeros(0), *found])
-    return float(values.mean()) if len(values) else 0.0
+        weights.append(_weight(fold)[here])
+    values, weight = (np.concatenate([np.zeros(0), *parts]) for parts in (found, weights))
+    return float(weight @ values / weight.sum()) if len(values) else 0.0
 
 
 def averaging_gain(problem: Problem, networks: Sequence[ReluNetwork]) -> Floats:
     """How much lower the loss of the mean of networks is than theirs, row by row, (n_rows,).
 
     Half the curvature times the variance between them. On rows that most of them were trained on
-    it is rather too little.
+    it is an underestimate.
     """
     scores = np.stack([scores_of(problem, one) for one in networks])
     curvature = problem.loss.curvature(problem.rows.target, scores.mean(axis=0))
