@@ -72,8 +72,8 @@ output layer or None, default=None
         Whether `fit` keeps the members of the fit before and adds new ones to them. `record_` goes
         on; `hierarchy_` is that of the newest.
     time_limit : float or None, default=None
-        Seconds after which training ends with the networks that are done. Eight tenths are for the
-        networks; the output layer of what there is takes the time that it takes.
+        Seconds after which training ends with the networks that are done. The output layer of what
+        there is takes the time that it takes.
     n_jobs : int or None, default=None
         Networks trained at the same time, as joblib counts; which backend is joblib's to choose.
         The result does not depend on it.

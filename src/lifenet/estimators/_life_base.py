@@ -144,7 +144,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         sample_weight : array-like of shape (n_samples,) or None
             Non-negative; zero is the same as a missing row, and with preset "paper" a weight of
             two the same as a repeated row (otherwise nearly: trees count rows, mini-batches draw
-            them).
+            them). Weights whose mean is below one only say how rows compare.
         groups : array-like of shape (n_samples,) or None
             Handed to the splitter in `validation`.
         """
