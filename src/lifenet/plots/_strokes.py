@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -188,7 +189,7 @@ class Drawing:
         n_neurons = sum(network.n_neurons for network in members.networks)
         curves = [_curve(((left + right) / 2, low), (x, y)) for left, right, _, low in band.boxes]
         self._lines(curves, _LINE_COLOUR, "readout", len(curves))
-        text = f"read-out over {_count(n_neurons, 'neuron')}"
+        text = f"output layer over {_count(n_neurons, 'neuron')}"
         style = {"boxstyle": "round,pad=0.5", "facecolor": _MEMBER_COLOUR, "edgecolor": "none"}
         self._text(x, y, text, 8.5, color="white", weight="bold", bbox=style)
 
@@ -232,6 +233,11 @@ def _curve(begin: tuple[float, float], end: tuple[float, float]) -> Floats:
     return np.column_stack([x, begin[1] + (end[1] - begin[1]) * t])
 
 
+def _wrapped(text: str) -> str:
+    """A line of a caption, broken where it is long."""
+    return "\n".join(textwrap.wrap(text, 32))
+
+
 def _caption(level: Level) -> str:
     widths = {network.n_neurons for network in level.networks} or {level.n_neurons}
     width = str(max(widths)) if len(widths) == 1 else f"{min(widths)} to {max(widths)}"
@@ -241,7 +247,8 @@ def _caption(level: Level) -> str:
         lines.append(f"{kept:,} of {_count(len(level.splits), 'neuron')} kept")
     if level.subsets and all(len(subset.bias) == 0 for subset in level.subsets):
         drawn = any(subset.draw is not None for subset in level.subsets)
-        lines.append("bootstrap draws of the rows" if drawn else "trained on all rows")
+        base = level.subsets[0].base
+        lines.append("bootstrap draws of the rows" if drawn else _wrapped(f"trained on {base}"))
     else:
         lines.append(f"subsets cover {percent(level.coverage)} of rows")
     return "\n".join(lines)

@@ -135,7 +135,7 @@ def _band(
 def _sentence(subset: Subset, names: Sequence[str]) -> str:
     """The subset's last condition, its largest weight scaled to one: ``age - 0.3 income > 2``."""
     if len(subset.bias) == 0:
-        return "all rows"
+        return subset.base
     weights, bias = subset.weights[-1], float(subset.bias[-1])
     scale = float(np.abs(weights).max()) or 1.0
     terms = []
