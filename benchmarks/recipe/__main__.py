@@ -11,6 +11,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import joblib
 import numpy as np
 
 from benchmarks.bars import Bars, run_parts
@@ -35,10 +36,11 @@ FITS = Runs("recipe-runs.csv", ("error", "cpu"))
 
 def same(bars: Bars) -> None:
     """Predictions of the commit where the structure is done, beside those of the commit before."""
-    found = {
-        name: versions.ask(name, "worker.py") for name in (versions.BEFORE, versions.STRUCTURE)
-    }
-    before, after = found.values()
+    commits = (versions.BEFORE, versions.STRUCTURE)
+    found = joblib.Parallel(n_jobs=2)(
+        joblib.delayed(versions.ask)(commit, "worker.py") for commit in commits
+    )
+    before, after = found
     ratios = {
         name: _difference(np.asarray(before[name]), np.asarray(after[name])) for name in before
     }

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.datasets import make_regression
 from sklearn.linear_model import RidgeCV
@@ -119,31 +120,32 @@ def outside() -> tuple[float, str, int]:
     The largest distance over the range, its set, and the number of sets. Every column alone and all
     together are moved down and up; classes are measured by their scores.
     """
-    found = {}
-    for name in SETS:
-        X, y = _table(name, N_ROWS)
-        classes = len(np.unique(y)) == 2
-        model = (LIFEClassifier if classes else LIFERegressor)(random_state=0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model.fit(X, y)
-        answer = model.decision_function if classes else model.predict
-        inside = answer(X)
-        low, high = inside.min(), inside.max()
-        if not classes:
-            low, high = min(low, y.min()), max(high, y.max())
-        span = np.quantile(X, 0.95, axis=0) - np.quantile(X, 0.05, axis=0)
-        worst = 0.0
-        for step in (-N_SPANS, N_SPANS):
-            moves = [*(np.eye(X.shape[1]) * span), span]
-            for move in moves:
-                said = answer(X[:200] + step * move)
-                beyond = np.maximum(np.maximum(said - high, low - said), 0.0)
-                worst = max(worst, float(beyond.max() / (high - low)))
-        found[name] = worst
-        print(f"  outside: {name} {worst:.3f}", flush=True)
+    worst = joblib.Parallel(n_jobs=2)(joblib.delayed(_outside)(name) for name in SETS)
+    found = dict(zip(SETS, worst, strict=True))
     where = max(found, key=found.__getitem__)
     return found[where], where, len(found)
+
+
+def _outside(name: str) -> float:
+    X, y = _table(name, N_ROWS)
+    classes = len(np.unique(y)) == 2
+    model = (LIFEClassifier if classes else LIFERegressor)(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    answer = model.decision_function if classes else model.predict
+    inside = answer(X)
+    low, high = inside.min(), inside.max()
+    if not classes:
+        low, high = min(low, y.min()), max(high, y.max())
+    span = np.quantile(X, 0.95, axis=0) - np.quantile(X, 0.05, axis=0)
+    worst = 0.0
+    for step in (-N_SPANS, N_SPANS):
+        for move in (*(np.eye(X.shape[1]) * span), span):
+            said = answer(X[:200] + step * move)
+            beyond = np.maximum(np.maximum(said - high, low - said), 0.0)
+            worst = max(worst, float(beyond.max() / (high - low)))
+    return worst
 
 
 def linear_functions() -> dict[str, float]:
