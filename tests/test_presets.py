@@ -505,7 +505,7 @@ class TestAuto:
 
 class TestPartsThatDoNotFit:
     def test_a_number_of_networks_is_for_the_sampler_of_neurons(self):
-        with pytest.raises(ValueError, match="n_networks=20 is for sampler='neurons'"):
+        with pytest.raises(ValueError, match="n_networks=20 bounds the networks of the sampler"):
             Recipe(neurons=(Hierarchy(sampler="bootstrap", n_networks=20),)).check()
 
     @pytest.mark.parametrize(

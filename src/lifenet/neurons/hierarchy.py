@@ -79,7 +79,8 @@ class Hierarchy(Settings):
         Most iterations of base learners whose solver is "lla": their output layer is fitted anew.
     n_networks : int or None, default=None
         Most base learners of a fold, which several classes share; fewer where inputs are many or
-        rows few; for the sampler "neurons". None leaves their number to the sampler.
+        rows few; for the sampler "neurons", in place of its `max_networks`. None leaves their
+        number to the sampler.
     max_rows : int, "auto" or None, default=None
         Most rows that they see; "auto" takes 4,000, fewer where inputs are many, None all.
     """
@@ -106,10 +107,11 @@ class Hierarchy(Settings):
     def check(self) -> None:
         """Refuse settings out of their range, those of the parts too."""
         super().check()
-        if self.n_networks is not None and self.sampler != "neurons":
+        bounded = self.sampler == "neurons" or isinstance(self.sampler, NeuronProjection)
+        if self.n_networks is not None and not bounded:
             raise ValueError(
-                f"n_networks={self.n_networks} is for sampler='neurons'; {self.sampler!r} says "
-                "itself how many networks there are. Leave one of the two out."
+                f"n_networks={self.n_networks} bounds the networks of the sampler 'neurons'; "
+                f"{self.sampler!r} says itself how many there are. Leave one of the two out."
             )
         for part in (self.sampler, self.solver):
             if not isinstance(part, str):

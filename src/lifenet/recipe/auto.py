@@ -94,7 +94,8 @@ def _resolve_hierarchy(hierarchy: Hierarchy, fold: Fold, run: Run) -> Hierarchy:
     if n_networks is not None:
         n_networks = _n_networks(n_networks, unknowns, fold.train)
         levels = (_LEVEL, _LEVEL) if n_networks > _LEVEL else (_LEVEL,)
-        sampler = NeuronProjection(levels=levels, max_networks=max(n_networks, 1))
+        given = NeuronProjection(levels=levels) if isinstance(sampler, str) else sampler
+        sampler = replace(given, max_networks=max(n_networks, 1))
     elif isinstance(sampler, str):
         sampler = SAMPLERS[sampler]()
     if isinstance(sampler, NeuronProjection):
