@@ -26,7 +26,7 @@ from lifenet._threads import one_blas_thread
 from lifenet.compress.frontier import Frontier
 from lifenet.compress.pruning import select_neurons
 from lifenet.compress.soft_targets import hold, soft_targets, swap_columns
-from lifenet.data.evaluation import row_losses
+from lifenet.data.evaluation import row_losses, standard_error
 from lifenet.data.problem import Problem
 from lifenet.finetune.lbfgs import LBFGS
 from lifenet.finetune.minibatch import MiniBatch
@@ -339,7 +339,7 @@ class _Path:
         weight, total = validation.rows.weight, validation.rows.total_weight
         full = self.measured[0]
         losses = [float(weight @ values) / total for values in self.measured]
-        errors = [_standard_error(values - full, weight) for values in self.measured]
+        errors = [standard_error(values - full, weight) for values in self.measured]
         return Frontier(
             sizes=tuple(network.n_neurons for network in self.networks),
             networks=tuple(self.networks),
@@ -365,10 +365,3 @@ def _some_of(problem: Problem) -> Problem:
         return problem
     index = np.linspace(0, n_rows - 1, _VALIDATION_ROWS).astype(np.intp)
     return Problem(problem.rows.take(index), problem.loss)
-
-
-def _standard_error(difference: Floats, weight: Floats) -> float:
-    """Standard error of the weighted mean of rows' differences; their weights count rows."""
-    total = float(weight.sum())
-    centred = difference - weight @ difference / total
-    return float(np.sqrt(weight @ np.square(centred))) / total

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from lifenet.data.evaluation import scores_of
+from lifenet.data.evaluation import scores_of, standard_error
 from lifenet.network import ReluNetwork
 
 if TYPE_CHECKING:
@@ -218,9 +218,7 @@ class Contest:
         pairs = zip(_losses(self.folds, self.scores), _losses(self.folds, mixed), strict=True)
         difference = np.concatenate([before - after for before, after in pairs])
         weight = np.concatenate([_weight(fold) for fold in self.folds])
-        total = float(weight.sum())
-        centred = difference - weight @ difference / total
-        return float(np.sqrt(weight @ np.square(centred))) / total
+        return standard_error(difference, weight)
 
 
 def add_with_weight(ensemble: Ensemble, companion: Companion, data: Inputs, run: Run) -> Ensemble:
