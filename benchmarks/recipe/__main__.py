@@ -6,6 +6,7 @@ and measures of the source. Runs are kept and not repeated; with `--kept` no mis
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import Counter
 from functools import partial
@@ -196,8 +197,8 @@ def outside(bars: Bars) -> None:
 
 
 def accuracy(bars: Bars) -> None:
-    """Where the accuracy comes from; for the record, not for a limit."""
-    ablation.note(bars)
+    """Where the accuracy comes from; for the record, not for a limit, and run where it is named."""
+    ablation.note(bars, run="accuracy" in sys.argv)
 
 
 PARTS = {

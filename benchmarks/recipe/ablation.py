@@ -32,9 +32,9 @@ def recipes() -> dict[str, Recipe]:
     }
 
 
-def note(bars: Bars) -> None:
-    """One line a set: the test RMSE of each recipe."""
-    for name in ("best", *(one for one in recipes() if one != "best")):
+def note(bars: Bars, *, run: bool) -> None:
+    """One line a set: the test RMSE of each recipe, of the runs that are kept."""
+    for name in ("best", *(one for one in recipes() if one != "best")) if run else ():
         jobs = [(data, seed) for data, seeds in SETS.items() for seed in seeds]
         FITS.run_missing(name, jobs, partial(_fit, name))
     for data, seeds in SETS.items():
