@@ -262,14 +262,17 @@ def mix(scores: Sequence[Floats], others: Sequence[Floats], weight: float) -> tu
 def _spread(fits: Sequence[FoldFit], folds: Sequence[Fold]) -> float:
     """How much lower the loss of the mean of the folds' networks is than that of one of them.
 
-    Measured on rows that two networks have not seen, where there are such rows, and at least as
-    much as the networks differ on the validation rows, which all but one were trained on.
+    Measured on rows that two networks have not seen, where there are such rows; otherwise by how
+    much the networks differ on the validation rows, which all but one of them were trained on.
     """
+    unseen = variance_loss(fits)
+    if unseen > 0:
+        return (1 - 1 / len(fits)) * unseen
     networks = [one.network for one in fits]
     gains = [
         averaging_gain(fold.validation, networks) for fold in folds if fold.validation is not None
     ]
-    return max((1 - 1 / len(fits)) * variance_loss(fits), _mean(folds, gains))
+    return _mean(folds, gains)
 
 
 def variance_loss(fits: Sequence[FoldFit]) -> float:
