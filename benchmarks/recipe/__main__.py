@@ -182,13 +182,20 @@ def folds(bars: Bars) -> None:
 
 def outside(bars: Bars) -> None:
     """Predictions far outside the data, on all sets, and exactly linear functions."""
-    worst, where, n_sets = models.outside()
+    found, further = models.outside()
+    where = max(found, key=found.__getitem__)
+    n_within = sum(one <= 1.0 for one in found.values())
     bars.at_most(
         f"ten spans outside the data: largest distance of a prediction from the target's range, "
-        f"over the range, {n_sets} sets ({where})",
-        worst,
+        f"over the range, {len(found)} sets ({where})",
+        found[where],
         1.0,
         ".3f",
+    )
+    bars.at_most("how much further it is at a hundred spans, at the most", further, 1e-9)
+    bars.note(
+        f"ten spans outside: at most one range on {n_within} of {len(found)} sets; {where} has "
+        f"{models.outside_before(where):.3f} where codes end two rows before a column's ends"
     )
     for what, ratio in models.linear_functions().items():
         bars.at_most(
