@@ -78,6 +78,7 @@ def nearest_boundaries(
     x : (n_columns,)
     scale : (n_columns,), standard deviations of the columns; zero where one cannot change
     """
+    network = network.dense()
     norm = np.linalg.norm(network.weights * scale, axis=1)
     counted = np.flatnonzero((network.beta[:, output] != 0) & (norm > 0))
     part, norm = network.select(counted), norm[counted]

@@ -201,7 +201,7 @@ def neuron_contributions(
     """Contribution of each column to each neuron; parameters as in `neuron_importance`."""
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
     layer, spread = _layer_of(network), _spread_of(sample)
-    inner = layer.network
+    inner = layer.network.dense()
     added = layer.by_column(np.vstack([inner.weights, inner.linear[:, sample.output]]), sample)
     directions = _unit_rows(added)
     return NeuronContributions(

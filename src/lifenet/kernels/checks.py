@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from lifenet.kernels.row_blocks import row_blocks
+from lifenet.kernels.weights import is_sparse, read_only_csr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,8 +41,11 @@ def common_dtype(*dtypes: np.dtype[np.generic]) -> np.dtype[np.floating]:
 def check_network(given: Mapping[str, npt.ArrayLike]) -> dict[str, Floats]:
     """Copy the arrays of a network to read-only ones of one dtype and of matching shapes.
 
-    Python numbers have no say in the dtype, as in numpy's own promotion.
+    Python numbers have no say in the dtype, as in numpy's own promotion; sparse weights have none
+    either, and keep their own.
     """
+    if is_sparse(given["weights"]):
+        return _check_sparse_network(given)
     arrays = {name: _numeric(name, value) for name, value in given.items()}
     dtype = common_dtype(*(a.dtype for n, a in arrays.items() if not _is_number(given[n])))
     with np.errstate(over="ignore"):  # what overflows is refused by name below
@@ -50,6 +54,33 @@ def check_network(given: Mapping[str, npt.ArrayLike]) -> dict[str, Floats]:
         _refuse_nonfinite(name, array)
     shaped = _shape_network(floats)
     return {name: _freeze(array, dtype) for name, array in shaped.items()}
+
+
+def _check_sparse_network(given: Mapping[str, npt.ArrayLike]) -> dict[str, Floats]:
+    """The same for weights in a sparse array, which become a CSR array."""
+    weights = cast("Any", given["weights"])
+    if weights.dtype.kind not in "biuf":
+        raise TypeError(f"weights must hold real numbers; its dtype is {weights.dtype}")
+    held = read_only_csr(weights, common_dtype(weights.dtype))
+    _refuse_nonfinite("weights", held.data)
+    # Everything else is checked as it would be beside as many neurons of no column.
+    m, p = held.shape
+    if not p:
+        raise ValueError(
+            f"weights has shape {held.shape}; expected (n_neurons, n_features) with n_features >= 1"
+        )
+    linear = given.get("linear")
+    if linear is not None and np.shape(linear)[:1] != (p,):
+        raise _misshapen("linear", np.asarray(linear), f"({p}, n_outputs)")
+    rest = {name: value for name, value in given.items() if name not in ("weights", "linear")}
+    checked = check_network({"weights": np.zeros((m, 1), dtype=np.float32), **rest})
+    q, dtype = checked["beta"].shape[1], checked["bias"].dtype
+    given_slopes = np.zeros((p, q)) if linear is None else _numeric("linear", linear)
+    slopes = _as_columns(given_slopes.astype(np.float64))
+    _refuse_nonfinite("linear", slopes)
+    if slopes.shape != (p, q):
+        raise _misshapen("linear", slopes, f"({p}, {q}), that is (n_features, n_outputs)")
+    return {**checked, "weights": cast("Floats", held), "linear": _freeze(slopes, dtype)}
 
 
 def _shape_network(arrays: Mapping[str, Floats]) -> dict[str, Floats]:

@@ -12,7 +12,6 @@ from lifenet.kernels.checks import (
     check_column,
     check_ends,
     check_network,
-    check_positions,
     check_positive,
     check_rows,
     check_targets,
@@ -23,9 +22,19 @@ from lifenet.kernels.checks import (
 )
 from lifenet.kernels.patterns import pattern_keys
 from lifenet.kernels.row_blocks import row_blocks
+from lifenet.kernels.weights import (
+    dense_of,
+    equal_weights,
+    is_sparse,
+    multiply_columns,
+    pack_csr,
+    single_weights,
+    unpack_csr,
+)
 from lifenet.network.adopt import read_mlp, read_torch
 from lifenet.network.canonical import Parts, canonical_form, merge_parallel
 from lifenet.network.equations import mix_equations, neuron_equations
+from lifenet.network.joining import alike, join_parts
 from lifenet.network.limits import steps_to_switch
 from lifenet.network.moves import move_columns
 from lifenet.network.restriction import ReluRestriction
@@ -50,6 +59,10 @@ class ReluNetwork:
     names. The arrays are checked once, copied and read-only. All share one dtype: float32 if
     every array given is float32, else float64. Two networks are equal when their arrays are.
 
+    Where most weights are zero they may be a SciPy CSR array, in float32 or float64 whatever the
+    other arrays are. What is stored are the weights that fine-tuning may move, zeros among them.
+    `dense` gives the same network with an array of weights.
+
     Results are float32 where both the network and the table are, else float64. Tables are
     array-likes of finite numbers. Except where n x n_neurons numbers are what is asked for,
     tables are worked through in blocks: beyond the result, or the local equations of all rows
@@ -58,7 +71,7 @@ class ReluNetwork:
 
     Parameters
     ----------
-    weights : array-like of shape (n_neurons, n_features)
+    weights : array-like or sparse array of shape (n_neurons, n_features)
         A row for each neuron. There may be no neurons: the function is then linear.
     bias : array-like of shape (n_neurons,)
     beta : array-like of shape (n_neurons, n_outputs) or (n_neurons,)
@@ -114,8 +127,19 @@ class ReluNetwork:
 
     @property
     def dtype(self) -> np.dtype[np.floating]:
-        """The dtype of all its arrays."""
-        return self.weights.dtype
+        """The dtype of all its arrays, sparse weights apart."""
+        return self.bias.dtype
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the weights are a CSR array."""
+        return is_sparse(self.weights)
+
+    def dense(self) -> ReluNetwork:
+        """The same network with an array of weights."""
+        parts = self._parts()
+        weights = dense_of(parts[0]).astype(self.dtype, copy=False)
+        return ReluNetwork(weights, *parts[1:]) if self.is_sparse else self
 
     def _parts(self) -> Parts:
         return Parts(self.weights, self.bias, self.beta, self.intercept, self.linear)
@@ -129,12 +153,16 @@ class ReluNetwork:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ReluNetwork):
             return NotImplemented
-        pairs = zip(self._parts(), other._parts(), strict=True)
-        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+        pairs = zip(self._parts()[1:], other._parts()[1:], strict=True)
+        alike = all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+        return alike and equal_weights(self.weights, other.weights)
 
-    def __reduce__(self) -> tuple[type[ReluNetwork], tuple[Floats, ...]]:
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         # Copies and pickles are built by the constructor: numpy restores arrays as writable.
-        return ReluNetwork, tuple(self._parts())
+        weights, *rest = self._parts()
+        if self.is_sparse:
+            return _unpacked, (pack_csr(weights), *rest)
+        return ReluNetwork, (weights, *rest)
 
     # ------------------------------------------------------------------ the hidden layer
 
@@ -162,7 +190,11 @@ class ReluNetwork:
         return row_blocks(len(rows), width, rows.dtype)
 
     def _preactivations(self, rows: Floats) -> Floats:
-        values: Floats = rows @ self.weights.T
+        values: Floats
+        if is_sparse(self.weights):
+            values = np.ascontiguousarray((self.weights @ rows.T).T, dtype=rows.dtype)
+        else:
+            values = rows @ self.weights.T
         values += self.bias
         return values
 
@@ -196,6 +228,8 @@ class ReluNetwork:
         slopes : ndarray of shape (n, n_features, n_outputs)
         constant : ndarray of shape (n, n_outputs)
         """
+        if self.is_sparse:
+            return self.dense().equation(X)
         rows = self._rows(X)
         slopes = np.empty((*rows.shape, self.n_outputs), dtype=rows.dtype)
         constant = np.empty((len(rows), self.n_outputs), dtype=rows.dtype)
@@ -256,14 +290,14 @@ class ReluNetwork:
             The lowest and the highest value; infinite where no neuron bends that way.
         """
         row = self._rows(np.atleast_2d(np.asarray(x)))
-        part = self.select(self.beta[:, output] != 0)
+        part = self.select(self.beta[:, output] != 0).dense()
         heights = part.preactivations(row)[0].astype(np.float64)
         ends: Floats = row[0][:, None] + steps_to_switch(heights, part.weights.astype(np.float64))
         return ends
 
     def along(self, X: npt.ArrayLike, column: int) -> ReluRestriction:
         """The network as a function of one column, the others held at each row's values."""
-        return ReluRestriction(self, self._rows(X), check_column(column, self.n_features))
+        return ReluRestriction(self.dense(), self._rows(X), check_column(column, self.n_features))
 
     def moves(self, X: npt.ArrayLike, targets: npt.ArrayLike) -> Floats:
         """Change of the score as each column alone goes to another value, the others held.
@@ -283,7 +317,7 @@ class ReluNetwork:
         ndarray of shape (s, n, n_features, n_outputs)
         """
         rows = self._rows(X)
-        return move_columns(self, rows, check_targets(targets, rows))
+        return move_columns(self.dense(), rows, check_targets(targets, rows))
 
     def segment(self, start: npt.ArrayLike, end: npt.ArrayLike) -> Floats:
         """Change of the score along the straight segment from `start` to `end`, by column.
@@ -301,17 +335,33 @@ class ReluNetwork:
         ndarray of shape (n, n_features, n_outputs)
         """
         first, last = check_ends(start, end, self.n_features, self.dtype)
-        return integrate_segments(self, first, last)
+        return integrate_segments(self.dense(), first, last)
 
     # ------------------------------------------------------------------ making others of it
 
     def astype(self, dtype: npt.DTypeLike) -> ReluNetwork:
-        """The same network in float32 or float64."""
+        """The same network in float32 or float64, sparse weights included."""
         wanted = np.dtype(dtype)
         if wanted not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise TypeError(f"dtype must be float32 or float64; it is {wanted}")
         with np.errstate(over="ignore"):  # the constructor refuses what overflows
             return ReluNetwork(*(array.astype(wanted) for array in self._parts()))
+
+    def compact(self, center: npt.ArrayLike = 0.0) -> ReluNetwork:
+        """Nearly the same network in less memory: sparse weights in float32, no zeros among them.
+
+        Parameters
+        ----------
+        center : float or array-like of shape (n_features,)
+            Where rounding changes no height, such as the means of the columns.
+        """
+        if not self.is_sparse:
+            return self
+        middle = check_vector("center", center, self.n_features, "n_features")
+        weights, bias, *rest = self._parts()
+        rounded = single_weights(weights)
+        lost = weights @ middle - rounded.astype(np.float64) @ middle
+        return ReluNetwork(rounded, bias + lost, *rest)
 
     def select(self, neurons: npt.ArrayLike) -> ReluNetwork:
         """The network with some of its neurons, and the same intercept and linear part.
@@ -349,23 +399,9 @@ class ReluNetwork:
         coefficients : array-like of shape (len(networks),), optional
             Ones by default; ``1 / len(networks)`` each for the average.
         """
-        given = _alike(networks)
-        members = [member.astype(np.float64) for member in given]
-        factors: Floats = np.ones(len(members))
-        if coefficients is not None:
-            factors = check_positions("coefficients", coefficients)
-        if len(factors) != len(members):
-            raise ValueError(
-                f"coefficients has shape {factors.shape}; expected ({len(members)},), one a network"
-            )
-        pairs = list(zip(factors, members, strict=True))
-        return cls(
-            np.concatenate([member.weights for member in members]),
-            np.concatenate([member.bias for member in members]),
-            np.concatenate([factor * member.beta for factor, member in pairs]),
-            np.sum([factor * member.intercept for factor, member in pairs], axis=0),
-            np.sum([factor * member.linear for factor, member in pairs], axis=0),
-        ).astype(common_dtype(*(member.dtype for member in given)))
+        given = alike(networks)
+        joined = join_parts([one.astype(np.float64)._parts() for one in given], coefficients)
+        return cls(*joined).astype(common_dtype(*(one.dtype for one in given)))
 
     def fold_scaling(
         self,
@@ -389,7 +425,7 @@ class ReluNetwork:
         unit = check_positive("scale", scale, self.n_features, "n_features")
         level = check_vector("output_center", output_center, self.n_outputs, "n_outputs")
         spread = check_positive("output_scale", output_scale, self.n_outputs, "n_outputs")
-        weights, linear = self.weights / unit, self.linear / unit[:, None]
+        weights, linear = multiply_columns(self.weights, 1.0 / unit), self.linear / unit[:, None]
         return ReluNetwork(
             weights,
             self.bias - weights @ middle,
@@ -412,7 +448,7 @@ class ReluNetwork:
             16 roundings of the network's dtype.
         """
         limit = check_tolerance(tolerance, self.dtype)
-        parts = self.astype(np.float64)._parts()
+        parts = self.dense().astype(np.float64)._parts()
         return ReluNetwork(*merge_parallel(parts, limit)).astype(self.dtype)
 
     def canonical(self, tolerance: float = 1e-9) -> ReluNetwork:
@@ -430,7 +466,7 @@ class ReluNetwork:
             another one does not decide the orientation.
         """
         limit = check_tolerance(tolerance, self.dtype)
-        parts = self.astype(np.float64)._parts()
+        parts = self.dense().astype(np.float64)._parts()
         return ReluNetwork(*canonical_form(parts, limit)).astype(self.dtype)
 
     # ------------------------------------------------------------------ adopting others
@@ -456,17 +492,6 @@ class ReluNetwork:
         return cls(*read_torch(module))
 
 
-def _alike(networks: Iterable[ReluNetwork]) -> list[ReluNetwork]:
-    """Networks as a list, all with the columns and outputs of the first."""
-    members = list(networks)
-    if not members:
-        raise ValueError("networks is empty; expected at least one")
-    expected = (members[0].n_features, members[0].n_outputs)
-    for index, member in enumerate(members):
-        found = (member.n_features, member.n_outputs)
-        if found != expected:
-            raise ValueError(
-                f"networks[{index}] has (n_features, n_outputs) = {found}; "
-                f"expected {expected} as in networks[0]"
-            )
-    return members
+def _unpacked(packed: tuple[Any, ...], *rest: Floats) -> ReluNetwork:
+    """A network of sparse weights from what a pickle keeps of it."""
+    return ReluNetwork(unpack_csr(packed), *rest)
