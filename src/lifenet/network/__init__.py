@@ -12,18 +12,23 @@ from lifenet.network.coded import CodedNetwork
 from lifenet.network.coded_bounds import ColumnBound
 from lifenet.network.coded_restriction import CodedRestriction
 from lifenet.network.coding import ColumnCoding
+from lifenet.network.grid import Cells, Grid
 from lifenet.network.limits import steps_to_switch
 from lifenet.network.protocol import Bounded, Coded, Limited, PiecewiseLinear, Restriction
 from lifenet.network.relu import ReluNetwork
 from lifenet.network.restriction import ReluRestriction
+from lifenet.network.tables import ColumnTables
 
 __all__ = [
     "Bounded",
+    "Cells",
     "Coded",
     "CodedNetwork",
     "CodedRestriction",
     "ColumnBound",
     "ColumnCoding",
+    "ColumnTables",
+    "Grid",
     "Limited",
     "PiecewiseLinear",
     "ReluNetwork",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
 
 from lifenet.kernels.checks import check_column
-from lifenet.kernels.patterns import hash_words
+from lifenet.kernels.patterns import hash_words, pattern_keys
 from lifenet.kernels.row_blocks import row_blocks
 from lifenet.network.coded_bounds import ColumnBound, column_bounds
 from lifenet.network.coded_moves import move_coded
@@ -17,15 +18,35 @@ from lifenet.network.coded_restriction import CodedRestriction
 from lifenet.network.coded_segments import integrate_coded
 from lifenet.network.coding import ColumnCoding
 from lifenet.network.coding_checks import check_targets, read_ends
-from lifenet.network.equations import mix_equations, neuron_equations
 from lifenet.network.relu import ReluNetwork
+from lifenet.network.tables import FEW_ROWS, ColumnTables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lifenet._typing import Floats, Integers
+    from lifenet._typing import Bools, Floats, Integers
+    from lifenet.network.grid import Cells
 
-__all__ = ["CodedNetwork"]
+__all__ = ["CodedNetwork", "ColumnValue"]
+
+
+class ColumnValue(NamedTuple):
+    """What values of a column give.
+
+    Attributes
+    ----------
+    heights : (n, a), to the neurons that read the column
+    linear : (n, n_outputs), to the scores
+    """
+
+    heights: Floats
+    linear: Floats
+
+
+def _at(table: Floats, point: Integers, share: Floats) -> Floats:
+    """Values of a table between its points, (n, width)."""
+    here = table[point]
+    return np.asarray(here + share * (table[point + 1] - here))
 
 
 @final
@@ -41,7 +62,8 @@ class CodedNetwork:
 
     Results are float64. Tables are worked through in blocks: beyond the result, or the local
     equations of all rows where a part of them is asked for, a few megabytes suffice however many
-    rows there are.
+    rows there are. What reading needs of the weights is prepared once, when it is first asked for
+    (see `ColumnTables`), and never pickled; any number of threads may read at the same time.
 
     Parameters
     ----------
@@ -110,8 +132,107 @@ class CodedNetwork:
         return self.coding._rows("X", X)
 
     def _blocks(self, rows: Floats) -> Iterator[slice]:
-        width = max(self.n_neurons, self.coding.n_codes * self.n_outputs)
-        return row_blocks(len(rows), width, rows.dtype)
+        """Rows whose heights of one group of neurons are held."""
+        return row_blocks(len(rows), self.tables.width, rows.dtype)
+
+    def _wide_blocks(self, rows: Floats) -> Iterator[slice]:
+        """Rows whose heights of all neurons are held."""
+        return row_blocks(len(rows), self.n_neurons, rows.dtype)
+
+    # ------------------------------------------------------------------ what is prepared once
+
+    @cached_property
+    def tables(self) -> ColumnTables:
+        """What each column gives to each neuron."""
+        return ColumnTables(self.coding, self.network.weights, self._bias)
+
+    @cached_property
+    def _bias(self) -> Floats:
+        return self.network.bias.astype(np.float64)
+
+    @cached_property
+    def _beta(self) -> Floats:
+        return self.network.beta.astype(np.float64)
+
+    @cached_property
+    def linear_at_points(self) -> Floats:
+        """The linear part by column, at the points of the grid, (n_points, n_outputs)."""
+        at_points = np.zeros((self.coding.grid.n_points, self.n_outputs))
+        linear, coding = self.network.linear, self.coding
+        for column in self._linear_columns.tolist():
+            points = coding.grid.points_of(column)
+            weights = linear[coding.codes_of(column)].astype(np.float64)
+            at_points[points] = self.tables.at_knots(column, weights)
+        return at_points
+
+    @cached_property
+    def _linear_columns(self) -> Integers:
+        """Columns that the linear part reads."""
+        used = self.network.linear.any(axis=1)
+        return np.unique(self.coding.column_of_code[used])
+
+    def linear_rates(self, column: int) -> Floats:
+        """Slopes of the linear part in every bin of a column, (r + 1, n_outputs)."""
+        weights = self.network.linear[self.coding.codes_of(column)].astype(np.float64)
+        return self.tables.rates_of(column, weights)
+
+    def _linear_score(self, cells: Cells) -> Floats:
+        """Intercept and linear part, (n, n_outputs)."""
+        score = np.tile(self.network.intercept.astype(np.float64), (len(cells), 1))
+        columns = self._linear_columns
+        if len(columns):
+            still = np.zeros(len(columns), dtype=np.intp)
+            score += cells.products(columns, still, self.linear_at_points)
+        return score
+
+    def linear_values(self, rows: Floats) -> Floats:
+        """The linear part of checked rows by column, (n, n_features, n_outputs)."""
+        values = np.zeros((*rows.shape, self.n_outputs))
+        columns = self._linear_columns
+        if len(columns):
+            cells = self.coding.grid.locate(rows)
+            point, share = cells.point[:, columns], cells.share[:, columns, None]
+            here = self.linear_at_points[point]
+            values[:, columns] = here + share * (self.linear_at_points[point + 1] - here)
+        return values
+
+    def _add_linear_slopes(self, cells: Cells, total: Floats) -> None:
+        """Add the slopes of the linear part."""
+        columns, at_points = self._linear_columns, self.linear_at_points
+        if len(columns):
+            point = cells.point[:, columns]
+            rate = cells.inside[:, columns] / self.coding.grid.gap[point]
+            total[:, columns] += (at_points[point + 1] - at_points[point]) * rate[:, :, None]
+
+    def column_value(self, column: int, x: Floats) -> ColumnValue:
+        """What values of one column give to the neurons that read it, and to the scores."""
+        grid, table = self.coding.grid, self.tables.column_tables[column]
+        cells = grid.locate_column(column, x)
+        linear: Floats = np.zeros((len(x), self.n_outputs))
+        if column in self._linear_columns:
+            linear = _at(self.linear_at_points, cells.point[:, 0], cells.share)
+        point = cells.point[:, 0] - grid.first[column]
+        return ColumnValue(_at(table.at_knots, point, cells.share), linear)
+
+    # ------------------------------------------------------------------ the hidden layer
+
+    def hidden(self, X: npt.ArrayLike) -> Floats:
+        """Output of each neuron, ``max(0, height)``, shape (n, n_neurons)."""
+        rows = self._rows(X)
+        hidden = np.empty((len(rows), self.n_neurons))
+        for block in self._wide_blocks(rows):
+            heights = self.tables.all_heights(self.coding.grid.locate(rows[block]))
+            np.maximum(heights, 0, out=hidden[block])
+        return hidden
+
+    def active(self, X: npt.ArrayLike) -> Bools:
+        """Whether each neuron's height is above zero, shape (n, n_neurons)."""
+        rows = self._rows(X)
+        active = np.empty((len(rows), self.n_neurons), dtype=np.bool_)
+        for block in self._wide_blocks(rows):
+            heights = self.tables.all_heights(self.coding.grid.locate(rows[block]))
+            np.greater(heights, 0, out=active[block])
+        return active
 
     # ------------------------------------------------------------------ reading it
 
@@ -120,7 +241,17 @@ class CodedNetwork:
         rows = self._rows(X)
         score = np.empty((len(rows), self.n_outputs))
         for block in self._blocks(rows):
-            score[block] = self.network.score(self.coding._encode(rows[block]))
+            score[block] = self._score_cells(self.coding.grid.locate(rows[block]))
+        return score
+
+    def _score_cells(self, cells: Cells) -> Floats:
+        score = self._linear_score(cells)
+        if len(cells) <= FEW_ROWS:
+            heights = self.tables.all_heights(cells)
+            score += np.maximum(heights, 0, out=heights) @ self._beta
+            return score
+        for neurons, heights in self.tables.heights(cells):
+            score += np.maximum(heights, 0, out=heights) @ self._beta[neurons]
         return score
 
     def equation(self, X: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -136,17 +267,34 @@ class CodedNetwork:
         constant : ndarray of shape (n, n_outputs)
         """
         rows = self._rows(X)
-        slopes = np.empty((*rows.shape, self.n_outputs))
+        slopes = np.zeros((*rows.shape, self.n_outputs))
         constant = np.empty((len(rows), self.n_outputs))
-        terms = neuron_equations(self.network, rows.dtype)
         for block in self._blocks(rows):
-            codes, code_slopes, code_constants = self.coding._linear(rows[block])
-            inner, level = mix_equations(self.network, self.network._share(codes), terms)
-            np.einsum("nc,nco->no", code_constants, inner, out=constant[block])
-            constant[block] += level
-            inner *= code_slopes[:, :, None]
-            slopes[block] = self.coding._by_column(inner)
+            cells = self.coding.grid.locate(rows[block])
+            constant[block] = self._pull_active(cells, slopes[block])
+            constant[block] -= np.einsum("nj,njo->no", rows[block], slopes[block])
         return slopes, constant
+
+    def _pull_active(self, cells: Cells, slopes: Floats) -> Floats:
+        """Add the slopes of the active neurons and of the linear part; returns the scores."""
+        score = self._linear_score(cells)
+        self._add_linear_slopes(cells, slopes)
+        if len(cells) <= FEW_ROWS:
+            heights = self.tables.all_heights(cells)
+            score += np.maximum(heights, 0) @ self._beta
+            self.tables.pull_few(cells, (heights > 0).astype(np.float64), self._beta, slopes)
+            return score
+
+        def shares() -> Iterator[tuple[Integers, Floats]]:
+            nonlocal score
+            for neurons, heights in self.tables.heights(cells):
+                active = (heights > 0).astype(np.float64)
+                heights *= active
+                score += heights @ self._beta[neurons]
+                yield neurons, active
+
+        self.tables.pull(cells, shares(), self._beta, slopes)
+        return score
 
     def gradient(self, X: npt.ArrayLike) -> Floats:
         """Slopes of each row's `equation`, shape (n, n_features, n_outputs)."""
@@ -179,8 +327,9 @@ class CodedNetwork:
         rows = self._rows(X)
         keys = np.empty(len(rows), dtype=np.uint64)
         coded = [column for column, knots in enumerate(self.coding.knots) if len(knots)]
-        for block in self._blocks(rows):
-            own = self.network.region_keys(self.coding._encode(rows[block]))
+        for block in self._wide_blocks(rows):
+            heights = self.tables.all_heights(self.coding.grid.locate(rows[block]))
+            own = pattern_keys(heights > 0)
             bins = self.coding._bins(rows[block])[:, coded].astype(np.uint64)
             keys[block] = hash_words(np.column_stack([own, bins])) if coded else own
         return keys
@@ -213,12 +362,12 @@ class CodedNetwork:
         x : array-like of shape (n_features,)
         """
         row = self._rows(np.atleast_2d(np.asarray(x)))[0]
-        return column_bounds(self.coding, self.network, row, output)
+        return column_bounds(self, row, output)
 
     def along(self, X: npt.ArrayLike, column: int) -> CodedRestriction:
         """The function of one raw column, the others held at each row's values."""
         rows, index = self._rows(X), check_column(column, self.n_features)
-        return CodedRestriction(self.coding, self.network, rows, index)
+        return CodedRestriction(self, rows, index)
 
     def moves(self, X: npt.ArrayLike, targets: npt.ArrayLike) -> Floats:
         """Change of the score as each raw column alone goes to another value, the others held.
@@ -235,7 +384,7 @@ class CodedNetwork:
         """
         rows = self._rows(X)
         goals = check_targets(targets, rows, self.coding.names)
-        return move_coded(self.coding, self.network, rows, goals)
+        return move_coded(self, rows, goals)
 
     def segment(self, start: npt.ArrayLike, end: npt.ArrayLike) -> Floats:
         """Change of the score along the straight segment from `start` to `end`, by column.
@@ -254,7 +403,7 @@ class CodedNetwork:
         ndarray of shape (n, n_features, n_outputs)
         """
         first, last = read_ends(start, end, self.coding.names)
-        return integrate_coded(self.coding, self.network, first, last)
+        return integrate_coded(self, first, last)
 
     # ------------------------------------------------------------------ making others of it
 

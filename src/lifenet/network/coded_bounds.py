@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lifenet._typing import Bools, Floats, Integers
-    from lifenet.network.coding import ColumnCoding
-    from lifenet.network.relu import ReluNetwork
+    from lifenet.network.coded import CodedNetwork
 
 __all__ = ["ColumnBound", "column_bounds"]
 
@@ -53,26 +52,26 @@ class ColumnBound:
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """One row as a function of one column: the neurons that read the column, and its codes.
+    """One row as a function of one column, and the neurons that read it.
 
     Attributes
     ----------
     x : value of the row in the column
-    codes : (k,), the row's codes of the column
-    knots, levels, rates : (r,), (r, k) and (r + 1, k); codes at the knots and their slopes in bins
+    here : (m,), what the column gives to the neurons at the row
+    knots, levels, rates : (r,), (r, m) and (r + 1, m); what it gives at the knots, slopes in bins
     start : the bin whose slopes the row has
-    heights : (m,), of the neurons that read the column, at the row
-    weights, beta, linear : (m, k), (m,) and (k,), on the codes of the column, for one output
+    heights : (m,), of the neurons at the row
+    beta : (m,), for one output
+    linear : (r + 1,), slopes of the linear part in bins
     """
 
     x: float
-    codes: Floats
+    here: Floats
     knots: Floats
     levels: Floats
     rates: Floats
     start: int
     heights: Floats
-    weights: Floats
     beta: Floats
     linear: Floats
 
@@ -85,14 +84,14 @@ class _Column:
                 break
             edge = float(self.knots[knot])
             # From the row on, not from zero: a neuron that the move leaves alone keeps its height.
-            ends = self.heights + self.weights @ (self.levels[knot] - self.codes)
+            ends = self.heights + (self.levels[knot] - self.here)
             crossing = np.flatnonzero((heights > 0) != (ends > 0))
             share = heights[crossing] / (heights[crossing] - ends[crossing])
             yield from _in_order(at + share * (edge - at), crossing, way)
             yield edge, _KNOT
             at, heights, current = edge, ends, current + way
         if not len(self.knots):  # the code is the value itself
-            rate = way * self.weights[:, 0]
+            rate = way * self.rates[0]
             crossing = np.flatnonzero(np.where(heights > 0, rate < 0, rate > 0))
             with np.errstate(over="ignore"):
                 steps = np.abs(heights[crossing]) / np.abs(rate[crossing])
@@ -104,19 +103,22 @@ class _Column:
         gaps = np.diff(self.knots)
         return _SAME * float(gaps.min() if len(gaps) else abs(position - self.x))
 
-    def bend(self, bin_index: int) -> Floats:
-        """Slopes of the codes in a bin less those at the row, (k,); rounding is zero."""
-        there, here = self.rates[bin_index], self.rates[self.start]
-        bend = there - here
-        bend[np.abs(bend) <= _SAME * (np.abs(there) + np.abs(here))] = 0
-        return np.asarray(bend)
-
     def knot_change(self, active: Bools, bin_index: int) -> float:
-        """Change of the slope in the column from its codes' slopes in another bin."""
-        bend, beta = self.bend(bin_index), self.beta[active]
-        change = float((self.linear + beta @ self.weights[active]) @ bend)
-        size = (np.abs(self.linear) + np.abs(beta) @ np.abs(self.weights[active])) @ np.abs(bend)
+        """Change of the slope in the column from the slopes in another bin."""
+        there, here = self.rates[bin_index, active], self.rates[self.start, active]
+        terms = np.append(
+            self.beta[active] * _without_rounding(there, here),
+            _without_rounding(self.linear[[bin_index]], self.linear[[self.start]]),
+        )
+        change, size = float(terms.sum()), float(np.abs(terms).sum())
         return change if abs(change) > _SAME * size else 0.0
+
+
+def _without_rounding(there: Floats, here: Floats) -> Floats:
+    """Differences; those that are only rounding are zero."""
+    change = there - here
+    change[np.abs(change) <= _SAME * (np.abs(there) + np.abs(here))] = 0
+    return np.asarray(change)
 
 
 def _in_order(positions: Floats, neurons: Integers, way: int) -> Iterator[tuple[float, int]]:
@@ -124,9 +126,7 @@ def _in_order(positions: Floats, neurons: Integers, way: int) -> Iterator[tuple[
     yield from zip(positions[order].tolist(), neurons[order].tolist(), strict=True)
 
 
-def column_bounds(
-    coding: ColumnCoding, network: ReluNetwork, x: Floats, output: int
-) -> tuple[ColumnBound, ...]:
+def column_bounds(coded: CodedNetwork, x: Floats, output: int) -> tuple[ColumnBound, ...]:
     """The nearest bounds below and above the row's value in each column, where there are any.
 
     Parameters
@@ -134,34 +134,34 @@ def column_bounds(
     x : ndarray of shape (n_features,), a checked row
     output : index of the score
     """
-    counted = np.flatnonzero(network.beta[:, output])
-    part = network.select(counted).astype(np.float64)
-    codes, code_slopes, _ = (table[0] for table in coding._linear(x[None]))
-    heights = part.preactivations(codes[None])[0]
-    active = (heights > 0) * part.beta[:, output]
-    inner = part.linear[:, output] + active @ part.weights
-    here = coding._by_column((inner * code_slopes)[None])[0]
+    coding, tables = coded.coding, coded.tables
+    cells = coding.grid.locate(x[None])
+    beta = coded.network.beta[:, output].astype(np.float64)
+    heights = tables.all_heights(cells)[0]
+    here = coded.equation(x[None])[0][0, :, output]
+    bins = coding.segments(x[None])[0]
     # What each neuron adds to the slope in each column while it is active.
-    terms = coding._by_column(part.weights * code_slopes) * part.beta[:, [output]]
+    terms = np.zeros((coded.n_neurons, coding.n_features))
+    for number, (readers, _) in enumerate(tables.column_tables):
+        terms[readers, number] = tables.column_rates[number][bins[number]] * beta[readers]
     found = []
-    for number, own, pieces in coding._columns():
-        readers = np.flatnonzero(part.weights[:, own].any(axis=1))
+    for number, (readers, at_knots) in enumerate(tables.column_tables):
+        counted = beta[readers] != 0
         column = _Column(
             x=float(x[number]),
-            codes=codes[own],
-            knots=pieces.knots,
-            levels=coding.values[number],
-            rates=pieces.slope,
-            start=int(pieces.sides(x[[number]])[0]),
-            heights=heights[readers],
-            weights=part.weights[readers, own],
-            beta=part.beta[readers, output],
-            linear=part.linear[own, output],
+            here=coded.column_value(number, x[[number]]).heights[0, counted],
+            knots=coding.knots[number],
+            levels=at_knots[:, counted],
+            rates=tables.column_rates[number][:, counted],
+            start=int(bins[number]),
+            heights=heights[readers[counted]],
+            beta=beta[readers[counted]],
+            linear=coded.linear_rates(number)[:, output],
         )
         for way in (-1, 1):
-            change = _first_change(column, terms[readers], number, way)
+            change = _first_change(column, terms[readers[counted]], number, way)
             if change is not None:
-                neurons = tuple(counted[readers[change.switched]].tolist())
+                neurons = tuple(readers[counted][change.switched].tolist())
                 slopes = here + change.slopes
                 found.append(
                     ColumnBound(number, way > 0, change.value, slopes, neurons, change.knot)

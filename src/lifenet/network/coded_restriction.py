@@ -11,14 +11,16 @@ import numpy.typing as npt
 from lifenet.kernels.checks import check_positions, check_vector, check_weight
 from lifenet.kernels.marginals import hinge_means
 from lifenet.kernels.row_blocks import row_blocks
+from lifenet.kernels.weights import multiply_columns
 from lifenet.network.coded_moves import hinge_rises, split_heights
+from lifenet.network.tables import ColumnTables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lifenet._typing import Floats, Integers
-    from lifenet.network.coding import ColumnCoding
-    from lifenet.network.relu import ReluNetwork
+    from lifenet.network.coded import CodedNetwork
+    from lifenet.network.tables import ColumnTable
 
 __all__ = ["CodedRestriction"]
 
@@ -27,23 +29,22 @@ __all__ = ["CodedRestriction"]
 class CodedRestriction:
     """A coded network as a function of raw column `j` alone, for each row of `X` (n, p).
 
-    With ``a_ik`` what the codes of the held columns give to neuron `k`, and ``e(t)`` the codes
-    of the value `t`, row `i` is the function::
+    With ``a_ik`` what the held columns give to neuron `k`, and ``g_k(t)`` what the value `t` of
+    the column gives to it, row `i` is the function::
 
-        t -> const_i + linear_j' e(t) + sum_k beta_k max(0, a_ik + weights_kj' e(t))
+        t -> const_i + linear(t) + sum_k beta_k max(0, a_ik + g_k(t))
 
-    Nothing is computed before it is asked for. `mean` and `kinks` then hold the codes of the rows,
-    (n, n_codes), but never an array of n x n_neurons. Made by `CodedNetwork.along`, which checks
-    the arguments.
+    Nothing is computed before it is asked for, and never an array of n x n_neurons. Made by
+    `CodedNetwork.along`, which checks the arguments.
     """
 
-    coding: ColumnCoding
-    network: ReluNetwork
+    coded: CodedNetwork
     X: Floats
     column: int
 
     def __repr__(self) -> str:
-        return f"CodedRestriction(column={self.column}, n_rows={len(self.X)}, of={self.network!r})"
+        of = self.coded.network
+        return f"CodedRestriction(column={self.column}, n_rows={len(self.X)}, of={of!r})"
 
     def increment(self, low: npt.ArrayLike, high: npt.ArrayLike) -> Floats:
         """Change of the score as the column goes from `low` to `high` in each row.
@@ -57,17 +58,18 @@ class CodedRestriction:
         -------
         ndarray of shape (n, n_outputs)
         """
-        n, own, bends = len(self.X), self._own, self._bends()
-        begin = self._codes(check_vector("low", low, n, "n_rows"))
-        step = self._codes(check_vector("high", high, n, "n_rows")) - begin
-        moving = self.network.select(bends)
-        change: Floats = step @ self.network.linear[own]
-        for rows in row_blocks(n, max(len(bends), self.coding.n_codes), step.dtype):
-            codes = self.coding._encode(self.X[rows])
-            codes[:, own] = begin[rows]
-            below, cut = split_heights(moving.preactivations(codes))
-            rises = hinge_rises(step[rows] @ moving.weights[:, own].T, below, cut)
-            change[rows] += rises @ moving.beta
+        n, readers = len(self.X), self._readers
+        values = check_vector("low", low, n, "n_rows"), check_vector("high", high, n, "n_rows")
+        change: Floats = np.empty((n, self.coded.n_outputs))
+        beta = self.coded.network.beta[readers]
+        for rows in row_blocks(n, self.coded.n_neurons, change.dtype):
+            begin, end = (self.coded.column_value(self.column, one[rows]) for one in values)
+            moved = self.X[rows].copy()
+            moved[:, self.column] = values[0][rows]
+            cells = self.coded.coding.grid.locate(moved)
+            below, cut = split_heights(self.coded.tables.all_heights(cells)[:, readers])
+            rises = hinge_rises(end.heights - begin.heights, below, cut)
+            change[rows] = rises @ beta + (end.linear - begin.linear)
         return change
 
     def mean(self, grid: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> Floats:
@@ -93,14 +95,11 @@ class CodedRestriction:
         if weight is not None:
             mass = check_weight(weight, len(rows))
             rows, mass = rows[mass > 0], mass[mass > 0]
-        held, codes, bends = self._held(rows), self._codes(positions), self._bends()
-        still = np.setdiff1d(np.arange(self.network.n_neurons), bends)
-        rest = self.network.select(still).score(held)
-        mean: Floats = np.average(rest, axis=0, weights=mass) + codes @ self._linear
-        for neuron, offsets in self._offsets(held, bends):
-            shifts = codes @ self._weights[neuron]
-            hinge = hinge_means(offsets, 1.0, shifts, mass)
-            mean += hinge[:, None] * self.network.beta[neuron]
+        value = self.coded.column_value(self.column, positions)
+        mean: Floats = np.average(self._rest().score(rows), axis=0, weights=mass) + value.linear
+        for number, neuron, offsets in self._offsets(rows):
+            hinge = hinge_means(offsets, 1.0, value.heights[:, number], mass)
+            mean += hinge[:, None] * self.coded.network.beta[neuron]
         return mean
 
     def kinks(self) -> Iterator[tuple[int, Floats]]:
@@ -116,53 +115,52 @@ class CodedRestriction:
             again with the second crossings, and so on. Infinite where a row has no (more)
             crossing; neurons that no row crosses do not come.
         """
-        for knot in self.coding.kinks(self.column).tolist():
+        coding = self.coded.coding
+        for knot in coding.kinks(self.column).tolist():
             yield -1, np.full(len(self.X), knot)
-        knots = self.coding.knots[self.column]
-        held, levels = self._held(self.X), self._codes(knots)
-        for neuron, offsets in self._offsets(held, self._bends()):
-            weights = self._weights[neuron]
+        knots, at_knots = coding.knots[self.column], self._table.at_knots
+        for number, neuron, offsets in self._offsets(self.X):
             if not len(knots):
                 with np.errstate(over="ignore"):
-                    yield neuron, -offsets / weights[0]
+                    yield neuron, -offsets / at_knots[1, number]
                 continue
-            for positions in _crossings(offsets, levels @ weights, knots):
+            for positions in _crossings(offsets, at_knots[:, number], knots):
                 yield neuron, positions
 
     @property
-    def _own(self) -> slice:
-        return self.coding.codes_of(self.column)
+    def _table(self) -> ColumnTable:
+        return self.coded.tables.column_tables[self.column]
 
     @property
-    def _weights(self) -> Floats:
-        """Weights of all neurons on the codes of the column, (n_neurons, k)."""
-        return self.network.weights[:, self._own]
+    def _readers(self) -> Integers:
+        """Indices of the neurons that read the column, ascending."""
+        return self._table.neurons
 
-    @property
-    def _linear(self) -> Floats:
-        return self.network.linear[self._own]
+    def _rest(self) -> CodedNetwork:
+        """The network without the neurons that read the column, and without its linear part."""
+        network, coding = self.coded.network, self.coded.coding
+        linear = network.linear.copy()
+        linear[coding.codes_of(self.column)] = 0
+        still = np.setdiff1d(np.arange(network.n_neurons), self._readers)
+        part = network.select(still)
+        return type(self.coded)(coding, part.with_readout(part.beta, part.intercept, linear))
 
-    def _codes(self, values: Floats) -> Floats:
-        """Codes of values of the column, (n, k)."""
-        return self.coding._encode_column(self.column, values)
+    def _offsets(self, rows: Floats) -> Iterator[tuple[int, int, Floats]]:
+        """What the held columns give to each neuron that reads the column, (n,).
 
-    def _bends(self) -> Integers:
-        """Indices of the neurons with a weight on a code of the column."""
-        return np.flatnonzero(self._weights.any(axis=1))
-
-    def _held(self, rows: Floats) -> Floats:
-        """Codes of the rows, those of the column at zero."""
-        codes = self.coding._encode(rows)
-        codes[:, self._own] = 0
-        return codes
-
-    def _offsets(self, held: Floats, neurons: Integers) -> Iterator[tuple[int, Floats]]:
-        """What the held codes give to each of some neurons, (n,), a few neurons at a time."""
-        network = self.network
-        for block in row_blocks(len(neurons), len(held), held.dtype):
-            some = neurons[block]
-            offsets = network.weights[some] @ held.T + network.bias[some, None]
-            yield from zip(some.tolist(), offsets, strict=True)
+        Yields number among the readers, neuron and offsets, a few neurons at a time.
+        """
+        network, coding, readers = self.coded.network, self.coded.coding, self._readers
+        held = np.ones(coding.n_codes)
+        held[coding.codes_of(self.column)] = 0
+        cells = coding.grid.locate(rows)
+        for block in row_blocks(len(readers), len(rows), rows.dtype):
+            some = readers[block]
+            weights = multiply_columns(network.weights[some], held)
+            tables = ColumnTables(coding, weights, network.bias[some].astype(np.float64))
+            offsets = tables.all_heights(cells).T
+            numbers = range(block.start, block.stop)
+            yield from zip(numbers, some.tolist(), offsets, strict=True)
 
 
 def _crossings(offsets: Floats, shifts: Floats, knots: Floats) -> list[Floats]:

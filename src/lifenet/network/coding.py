@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
 from lifenet.kernels.checks import check_column
 from lifenet.kernels.row_blocks import row_blocks
 from lifenet.network.coding_checks import check_codes, check_names, read_rows
+from lifenet.network.grid import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from lifenet._typing import Floats, Integers
+    from lifenet.network.grid import Cells
 
 __all__ = ["ColumnCoding"]
 
@@ -62,6 +65,47 @@ class _Pieces:
         return np.asarray(self.level[bins] + self.slope[bins] * moved[:, None])
 
 
+class _Held(NamedTuple):
+    """Codes of one column at its knots, ramps by where they rise.
+
+    A ramp rises from 0 to 1 between two neighbouring knots.
+
+    Attributes
+    ----------
+    plain : (r, k_plain), values of the codes that are no ramps
+    rises : (k,), the knot from which each code rises; -1 for codes that are no ramps
+    """
+
+    plain: Floats
+    rises: Integers
+
+    @classmethod
+    def of(cls, values: Floats) -> _Held:
+        """Of values (r, k) at the knots."""
+        r, k = values.shape
+        rises = np.full(k, -1, dtype=np.int32)
+        if r > 1:
+            low = (values == 0).sum(axis=0)
+            known = low + (values == 1).sum(axis=0) == r
+            steps = known & (low > 0) & (low < r)
+            # As many zeros as there are come first where the values never fall.
+            steps &= (np.diff(values, axis=0) >= 0).all(axis=0)
+            rises[steps] = low[steps] - 1
+        plain = np.array(values[:, rises < 0], order="C")
+        plain.setflags(write=False)
+        rises.setflags(write=False)
+        return cls(plain, rises)
+
+    def values(self) -> Floats:
+        """Values (r, k) at the knots, read-only."""
+        table = np.empty((len(self.plain), len(self.rises)))
+        ramps = self.rises >= 0
+        table[:, ~ramps] = self.plain
+        table[:, ramps] = np.arange(len(table))[:, None] > self.rises[ramps]
+        table.setflags(write=False)
+        return table
+
+
 @final
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class ColumnCoding:
@@ -93,7 +137,6 @@ class ColumnCoding:
     """
 
     knots: tuple[Floats, ...]
-    values: tuple[Floats, ...]
     names: tuple[str, ...]
 
     def __init__(
@@ -109,25 +152,101 @@ class ColumnCoding:
             )
         labels = check_names(names, len(knots))
         columns = [check_codes(*one) for one in zip(labels, knots, values, strict=True)]
-        width = [codes.shape[1] for _, codes in columns]
-        place = np.repeat(np.arange(len(labels)), width)
+        self._fill([places for places, _ in columns], [_Held.of(at) for _, at in columns], labels)
+
+    def _fill(self, knots: list[Floats], held: list[_Held], names: tuple[str, ...]) -> None:
+        width = [len(one.rises) for one in held]
+        place = np.repeat(np.arange(len(names)), width)
         place.setflags(write=False)
-        self._set("knots", tuple(places for places, _ in columns))
-        self._set("values", tuple(codes for _, codes in columns))
-        self._set("names", labels)
+        self._set("knots", tuple(knots))
+        self._set("names", names)
+        self._set("_held", tuple(held))
         self._set("_column_of_code", place)
         self._set("_first_code", np.concatenate([[0], np.cumsum(width)]))
-        self._set("_pieces", tuple(_Pieces.of(*one) for one in columns))
 
     if TYPE_CHECKING:
+        _held: tuple[_Held, ...]
         _column_of_code: Integers
         _first_code: Integers  # (n_features + 1,)
-        _pieces: tuple[_Pieces, ...]
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
     # ------------------------------------------------------------------ the value
+
+    @property
+    def values(self) -> tuple[Floats, ...]:
+        """For each column, its codes at the knots, (r_j, k_j)."""
+        return tuple(one.values() for one in self._held)
+
+    def values_of(self, column: int) -> Floats:
+        """The codes of one column at its knots, (r_j, k_j)."""
+        return self._held[check_column(column, self.n_features)].values()
+
+    def bin_slopes(self, column: int) -> Floats:
+        """Slopes of one column's codes in every bin, (r_j + 1, k_j); the outer ones are zero."""
+        return self._pieces[check_column(column, self.n_features)].slope
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The knots of all columns."""
+        return Grid.of(self.knots)
+
+    @cached_property
+    def ramp_of_code(self) -> Integers:
+        """The point of the grid from which each code rises to 1 at the next; -1 for no ramp."""
+        first = np.repeat(self.grid.first[:-1], np.diff(self._first_code))
+        rises = np.concatenate([one.rises for one in self._held])
+        return np.where(rises < 0, -1, first + rises)
+
+    @cached_property
+    def plain_codes(self) -> Integers:
+        """Codes that are none of several ramps of their column, ascending."""
+        alone = np.repeat(np.diff(self._first_code) == 1, np.diff(self._first_code))
+        return np.flatnonzero(alone | (self.ramp_of_code < 0))
+
+    @cached_property
+    def _plain_tables(self) -> tuple[Floats, Integers]:
+        """Plain codes at the points of the grid, column by column side by side.
+
+        Returns
+        -------
+        tables : (n_points, width), a column's plain codes at its own points, zeros after them
+        place : (n_plain,), column times width plus number within the column, of each plain code
+        """
+        codes = self.plain_codes
+        columns = self._column_of_code[codes]
+        width = int(np.bincount(columns, minlength=self.n_features).max(initial=1))
+        number = np.arange(len(codes)) - np.searchsorted(columns, columns)
+        tables = np.zeros((self.grid.n_points, width))
+        for column in np.unique(columns).tolist():
+            own = slice(*np.searchsorted(codes, self._first_code[column : column + 2]).tolist())
+            points = tables[self.grid.points_of(column), : own.stop - own.start]
+            if len(self.knots[column]):
+                inside = codes[own] - self._first_code[column]
+                points[...] = self._held[column].values()[:, inside]
+            else:  # the code is the value itself: points 0 and 1
+                points[1] = 1.0
+        return tables, columns * width + number
+
+    def plain_values(self, cells: Cells) -> Floats:
+        """Values of the plain codes, (n, n_plain)."""
+        tables, place = self._plain_tables
+        share = cells.share[:, :, None]
+        values = (1 - share) * tables[cells.point] + share * tables[cells.point + 1]
+        return np.asarray(values.reshape(len(cells), -1)[:, place])
+
+    def plain_slopes(self, cells: Cells) -> Floats:
+        """Slopes of the plain codes in their columns, (n, n_plain)."""
+        tables, place = self._plain_tables
+        rise = tables[cells.point + 1] - tables[cells.point]
+        rise *= (cells.inside / self.grid.gap[cells.point])[:, :, None]
+        return np.asarray(rise.reshape(len(cells), -1)[:, place])
+
+    @cached_property
+    def _pieces(self) -> tuple[_Pieces, ...]:
+        pairs = zip(self.knots, self._held, strict=True)
+        return tuple(_Pieces.of(knots, held.values()) for knots, held in pairs)
 
     @property
     def n_features(self) -> int:
@@ -173,16 +292,16 @@ class ColumnCoding:
             return NotImplemented
         return self.names == other.names and self._first_difference(other) is None
 
-    def __reduce__(self) -> tuple[type[ColumnCoding], tuple[Any, ...]]:
-        # Copies and pickles are built by the constructor: numpy restores arrays as writable.
-        return ColumnCoding, (self.knots, self.values, self.names)
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        # Copies and pickles are built anew: numpy restores arrays as writable.
+        return _rebuilt, (self.knots, tuple(tuple(one) for one in self._held), self.names)
 
     def _first_difference(self, other: ColumnCoding) -> str | None:
         """Name of the first column that `other`, of as many columns, codes otherwise."""
         for column, label in enumerate(self.names):
             if column >= other.n_features or not (
                 np.array_equal(self.knots[column], other.knots[column])
-                and np.array_equal(self.values[column], other.values[column])
+                and all(map(np.array_equal, self._held[column], other._held[column]))
             ):
                 return label
         return None
@@ -191,7 +310,7 @@ class ColumnCoding:
 
     def encode(self, X: npt.ArrayLike) -> Floats:
         """Codes of the rows of a table, shape (n, n_codes), float64."""
-        return self._encode(self._rows("X", X))
+        return self.encode_checked(self._rows("X", X))
 
     def slopes(self, X: npt.ArrayLike) -> Floats:
         """Derivative of each code in its raw column, shape (n, n_codes).
@@ -224,9 +343,11 @@ class ColumnCoding:
 
     def _bins(self, rows: Floats) -> Integers:
         bins = np.zeros(rows.shape, dtype=np.intp)
-        for column, _, pieces in self._columns():
-            if len(pieces.knots):
-                bins[:, column] = pieces.sides(rows[:, column])
+        for column, knots in enumerate(self.knots):
+            if len(knots):
+                x = rows[:, column]
+                last = (x == knots[-1]) if len(knots) > 1 else 0
+                bins[:, column] = np.searchsorted(knots, x, side="right") - last
         return bins
 
     def _by_bin(self, rows: Floats, tables: list[Floats]) -> Floats:
@@ -236,7 +357,7 @@ class ColumnCoding:
             found[:, place] = tables[column][pieces.sides(rows[:, column])]
         return found
 
-    def _encode(self, rows: Floats) -> Floats:
+    def encode_checked(self, rows: Floats) -> Floats:
         """Codes of checked rows, some rows at a time."""
         codes = np.empty((len(rows), self.n_codes))
         for block in row_blocks(len(rows), self.n_codes, codes.dtype):
@@ -249,17 +370,13 @@ class ColumnCoding:
         pieces = self._pieces[column]
         return x[:, None] if not len(pieces.knots) else pieces.codes(x, pieces.bins(x))
 
-    def _linear(self, rows: Floats) -> tuple[Floats, Floats, Floats]:
-        """Codes, slopes and constants of checked rows, (n, n_codes) each."""
-        codes, slopes, constants = np.empty((3, len(rows), self.n_codes))
-        for column, place, pieces in self._columns():
-            bins = pieces.bins(rows[:, column])
-            codes[:, place] = pieces.codes(rows[:, column], bins)
-            sides = pieces.sides(rows[:, column])
-            slopes[:, place] = pieces.slope[sides]
-            constants[:, place] = pieces.constant[sides]
-        return codes, slopes, constants
 
-    def _by_column(self, parts: Floats) -> Floats:
-        """Sum parts by code, (n, n_codes, ...), over the codes of each raw column."""
-        return np.add.reduceat(parts, self._first_code[:-1], axis=1)
+def _rebuilt(
+    knots: tuple[Floats, ...], held: tuple[tuple[Floats, Integers], ...], names: tuple[str, ...]
+) -> ColumnCoding:
+    """A coding from what a pickle keeps of one, checked like any other."""
+    return ColumnCoding(
+        [places if len(places) else None for places in knots],
+        [_Held(*one).values() if len(one[0]) else None for one in held],
+        names,
+    )

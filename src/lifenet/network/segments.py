@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats
     from lifenet.network.relu import ReluNetwork
 
-__all__ = ["integrate_segments"]
+__all__ = ["active_share", "integrate_segments"]
 
 
 def integrate_segments(network: ReluNetwork, start: Floats, end: Floats) -> Floats:
@@ -34,7 +34,7 @@ def integrate_segments(network: ReluNetwork, start: Floats, end: Floats) -> Floa
     slopes = neuron_slopes(network, change.dtype)
     width = max(network.n_neurons, network.n_features * network.n_outputs)
     for block in row_blocks(len(change), width, change.dtype):
-        share = _active_share(
+        share = active_share(
             network._preactivations(start if len(start) == 1 else start[block]),
             network._preactivations(end if len(end) == 1 else end[block]),
         )
@@ -42,7 +42,7 @@ def integrate_segments(network: ReluNetwork, start: Floats, end: Floats) -> Floa
     return parts
 
 
-def _active_share(start: Floats, end: Floats) -> Floats:
+def active_share(start: Floats, end: Floats) -> Floats:
     """Fraction of the way from `start` to `end` that lies above zero, elementwise.
 
     With `u` the height of the higher end above zero and `d` the depth of the lower one below
