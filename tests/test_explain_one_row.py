@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from lifenet.data.codes import QuantileCoding
-from lifenet.explain.one_row import explain_row, number_text
+from lifenet.explain.one_row import number_text
+from lifenet.explain.rows import explain_row, explain_rows
 from lifenet.network import CodedNetwork, PiecewiseLinear, ReluNetwork
 from lifenet.schema import FeatureSchema
 from strategies import floats, invariant, networks
@@ -424,3 +425,39 @@ class TestInput:
     def test_an_estimator_is_told_what_to_pass(self):
         with pytest.raises(TypeError, match="Explanations read a network, not a str"):
             explain_row("model", [1.0])
+
+
+class TestManyRows:
+    @pytest.mark.parametrize("background", [False, True])
+    def test_they_are_what_each_row_is_by_itself(self, background):
+        generator = np.random.default_rng(3)
+        network = ReluNetwork(
+            generator.normal(size=(9, 3)), generator.normal(size=9), generator.normal(size=9), 0.5
+        )
+        rows, X = generator.normal(size=(4, 3)), generator.normal(size=(50, 3))
+        X[7] = rows[1]
+        known = {"X": X} if background else {}
+        found = explain_rows(network, rows, limits=True, **known)
+        for row, one in zip(rows, found, strict=True):
+            alone = explain_row(network, row, **known)
+            assert one.equation() == alone.equation()
+            assert (one.score, one.region_share, one.as_far) == pytest.approx(
+                (alone.score, alone.region_share, alone.as_far)
+            )
+            for name in ("x", "slopes", "contributions", "parts", "limits", "reference_row"):
+                np.testing.assert_allclose(getattr(one, name), getattr(alone, name), atol=1e-12)
+            assert len(one.boundaries) == len(alone.boundaries)
+
+    def test_limits_are_unknown_unless_they_are_asked_for(self):
+        network = ReluNetwork([[1.0, -1.0]], [0.5], [2.0], 1.0)
+        (one,) = explain_rows(network, [[1.0, 0.0]])
+        assert np.isnan(one.limits).all()
+        assert one.boundaries == ()
+        assert any("limits and boundaries are unknown" in said for said in one.unknown)
+
+    def test_a_bad_cell_is_named(self):
+        network = ReluNetwork([[1.0, -1.0]], [0.5], [2.0], 1.0)
+        with pytest.raises(ValueError, match=r"rows contains NaN: column 'b', row 1"):
+            explain_rows(network, [[1.0, 0.0], [1.0, np.nan]], schema=["a", "b"])
+        with pytest.raises(ValueError, match=r"rows has shape \(2,\); expected \(n_rows, 2\)"):
+            explain_rows(network, [1.0, 0.0])

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
 
 from lifenet import LLARegressor  # noqa: E402
-from lifenet.explain.one_row import explain_row  # noqa: E402
+from lifenet.explain.rows import explain_row  # noqa: E402
 from lifenet.network import ReluNetwork  # noqa: E402
 from lifenet.plots._style import BLUE, VERMILION  # noqa: E402
 from lifenet.plots.waterfall import WaterfallDisplay  # noqa: E402

@@ -13,7 +13,7 @@ Each result has ``to_frame()``, and a display in `lifenet.plots`.
 | How does its coefficient vary? | `varying_coefficients` |
 | Which features interact, and how? | `interaction_strength`, `second_order_strength`, \
 `pair_effect` |
-| Why this prediction? | `explain_row` |
+| Why this prediction? | `explain_row`; of many rows `explain_rows` |
 | Would another network say the same? | `stability` |
 """
 
@@ -31,9 +31,10 @@ from lifenet.explain.neurons import (
     neuron_contributions,
     neuron_importance,
 )
-from lifenet.explain.one_row import RowExplanation, explain_row
+from lifenet.explain.one_row import RowExplanation
 from lifenet.explain.pairs import PairEffect, pair_effect
 from lifenet.explain.regions import Regions, local_regions
+from lifenet.explain.rows import explain_row, explain_rows
 from lifenet.explain.signs import CoefficientSigns, coefficient_signs
 from lifenet.explain.stability import Stability, stability
 from lifenet.explain.varying import VaryingCoefficients, varying_coefficients
@@ -55,6 +56,7 @@ __all__ = [
     "accumulated_effects",
     "coefficient_signs",
     "explain_row",
+    "explain_rows",
     "feature_importance",
     "integrated_effects",
     "interaction_strength",

@@ -8,24 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
-from lifenet.explain._sample import Sample, check_network, check_output
-from lifenet.explain.boundaries import column_boundaries, nearest_boundaries
 from lifenet.explain.levels import BASE_LEVEL
-from lifenet.kernels.quantiles import weighted_quantiles
-from lifenet.network import Bounded, Limited, ReluNetwork
-from lifenet.schema import FeatureSchema, default_names, describe_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
     import pandas as pd
 
     from lifenet._typing import Bools, Floats
     from lifenet.explain.boundaries import Boundary
-    from lifenet.network import PiecewiseLinear
+    from lifenet.schema import FeatureSchema
 
-__all__ = ["MINUS", "RowExplanation", "explain_row", "number_text"]
+__all__ = ["MINUS", "RowExplanation", "number_text"]
 
 MINUS = "\N{MINUS SIGN}"
 #: Columns out of range that are named in words; the others are counted.
@@ -36,7 +28,7 @@ _N_HYPERPLANES = 5
 
 @dataclass(frozen=True, eq=False)
 class RowExplanation:
-    """Why a row has its score; made by `explain_row`.
+    """Why a row has its score; made by `explain_row` and `explain_rows`.
 
     The parts of the waterfall sum to ``score - reference_score``; the contributions and the
     intercept of the equation sum to `score`.
@@ -60,7 +52,7 @@ class RowExplanation:
         One standard deviation of each column, by which distances are measured.
     limits : ndarray of shape (n_columns, 2)
         Lowest and highest value of each column for which the equation holds, the others held.
-        NaN where nothing is known of the inner layer.
+        NaN where nothing is known of the inner layer, or limits were not asked for.
     boundaries : tuple of Boundary, the nearest first
         Of a `ReluNetwork`, the nearest hyperplanes. Of a `CodedNetwork`, for each column alone
         the nearest values below and above at which the equation changes, and why.
@@ -136,7 +128,8 @@ class RowExplanation:
             )
         if np.isnan(self.limits).any():
             said.append(
-                "The network does not show its neurons, so that limits and boundaries are unknown."
+                "The network does not show its neurons, or nobody asked, so that limits and "
+                "boundaries are unknown."
             )
         return tuple(said)
 
@@ -253,73 +246,6 @@ class RowExplanation:
         return _frame(shown)
 
 
-def explain_row(
-    network: PiecewiseLinear,
-    x: Any,
-    *,
-    reference: Any = None,
-    X: Any = None,
-    schema: FeatureSchema | Sequence[str] | None = None,
-    sample_weight: npt.ArrayLike | None = None,
-    output: int | None = None,
-    n_boundaries: int | None = None,
-) -> RowExplanation:
-    """Explain the score of one row: equation, waterfall, boundaries, and how usual the row is.
-
-    Parameters
-    ----------
-    network : PiecewiseLinear
-        Limits and boundaries need a ReluNetwork or a CodedNetwork, whose inner layer can be
-        looked at.
-    x : row of numbers (n_columns,), a Series, or a data frame of one row
-    reference : "mean", "median", "zero", a row of numbers, or None, default=None
-        Where the waterfall starts; mean and median are those of `X`, column by column (the median
-        is the smallest value that half of the weight does not exceed), zero is the row of zeros.
-        None is the mean, or zero where no `X` is given.
-    X : array-like or data frame of shape (n_samples, n_columns), or None
-        Background rows, such as the training data. Distances are in their standard deviations.
-        Without them nothing is said about how usual the row is (`unknown` says what is missing),
-        and a standard deviation is taken to be that of an even spread over the training range of
-        a `FeatureSchema`, or 1 where no range is known.
-    schema : FeatureSchema, names of the columns, or None
-    sample_weight : array-like of shape (n_samples,) or None, of the rows of `X`
-    output : int or None
-        Which score; None where there is only one.
-    n_boundaries : int or None, default=None
-        How many of the nearest boundaries to report. None is 5 hyperplanes for a ReluNetwork, and
-        all boundaries for a CodedNetwork, at most two a column.
-    """
-    check_network(network)
-    known, background = _background(network, x, X, schema, sample_weight, output)
-    if n_boundaries is not None and n_boundaries < 0:
-        raise ValueError(f"n_boundaries must be at least 0; it is {n_boundaries}.")
-    if reference is None:
-        reference = "zero" if background is None else "mean"
-    row, start = _row_of("x", x, known), _reference_row(reference, background, known)
-    which = check_output(network, output)
-    scale = _scale_of(known) if background is None else background.spread
-    limits, boundaries = _ends_of_equation(network, row, scale, which, n_boundaries)
-    slopes, constant = network.equation(row[None])
-    ends = np.asarray(network.score(np.stack([start, row]))[:, which], dtype=np.float64)
-    return RowExplanation(
-        schema=known,
-        x=row,
-        score=float(ends[1]),
-        intercept=float(constant[0, which]),
-        slopes=slopes[0, :, which],
-        contributions=_by_feature(slopes[0, :, which] * row, known),
-        reference=reference if isinstance(reference, str) else "row",
-        reference_row=start,
-        reference_score=float(ends[0]),
-        parts=_by_feature(network.segment(start, row)[0, :, which], known),
-        scale=scale,
-        limits=limits,
-        boundaries=boundaries,
-        region_share=None if background is None else _region_share(background, row),
-        as_far=None if background is None else _share_as_far(background, row),
-    )
-
-
 def number_text(value: float, digits: int = 4) -> str:
     """A number with about `digits` digits, never fewer than its whole part, and a real minus."""
     size = abs(float(value))
@@ -333,135 +259,9 @@ def _frame(columns: dict[str, Any]) -> pd.DataFrame:
     return frame
 
 
-def _background(
-    network: PiecewiseLinear,
-    x: Any,
-    X: Any,
-    schema: FeatureSchema | Sequence[str] | None,
-    sample_weight: npt.ArrayLike | None,
-    output: int | None,
-) -> tuple[FeatureSchema, Sample | None]:
-    """What is known of the columns, and the background rows where there are any."""
-    if X is not None:
-        sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
-        return sample.schema, sample
-    if sample_weight is not None:
-        raise ValueError("sample_weight weighs the rows of X, which is None. Pass X as well.")
-    p = network.n_features
-    if not isinstance(schema, FeatureSchema):
-        names = schema if schema is not None else _labels(x) or default_names(p)
-        groups = tuple((str(name), (column,)) for column, name in enumerate(names))
-        names = tuple(name for name, _ in groups)
-        low, high = (-np.inf,) * len(names), (np.inf,) * len(names)
-        schema = FeatureSchema(names, low, high, groups)
-    if schema.n_features != p:
-        raise ValueError(f"The schema names {schema.n_features} columns; the network reads {p}.")
-    return schema, None
-
-
-def _labels(x: Any) -> list[str]:
-    """Names that a data frame or a Series gives to its columns; none for other rows."""
-    labels = getattr(x, "columns", getattr(x, "index", None))
-    return [] if labels is None or callable(labels) else [str(label) for label in labels]
-
-
-def _row_of(name: str, x: Any, schema: FeatureSchema) -> Floats:
-    """A single row as checked numbers, (n_columns,)."""
-    labels = _labels(x)
-    if labels and labels != list(schema.names):
-        raise ValueError(
-            f"{name} has the columns {labels}; expected {list(schema.names)}, in this order."
-        )
-    try:
-        row = np.array(x, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be a row of numbers: {error}.") from error
-    row = row[0] if row.ndim == 2 and len(row) == 1 else row
-    if row.shape != (schema.n_features,):
-        raise ValueError(
-            f"{name} has shape {row.shape}; expected a single row, ({schema.n_features},)."
-        )
-    for column in np.flatnonzero(~np.isfinite(row)):
-        kind, remedy = describe_number(row[column])
-        raise ValueError(f"{name} contains {kind}: column {schema.names[column]!r}. {remedy}")
-    return row
-
-
-def _reference_row(reference: Any, background: Sample | None, schema: FeatureSchema) -> Floats:
-    if not isinstance(reference, str):
-        return _row_of("reference", reference, schema)
-    if reference not in ("mean", "median", "zero"):
-        raise ValueError(
-            f'reference must be "mean", "median", "zero" or a row of numbers; it is {reference!r}.'
-        )
-    if reference == "zero":
-        return np.zeros(schema.n_features)
-    if background is None:
-        raise ValueError(
-            f'The {reference} needs background rows: pass X, or "zero" or a row of numbers as the '
-            "reference."
-        )
-    if reference == "mean":
-        return background.center
-    half, weight = np.array([0.5]), background.weight
-    return np.array([weighted_quantiles(column, weight, half)[0] for column in background.X.T])
-
-
-def _scale_of(schema: FeatureSchema) -> Floats:
-    """Standard deviation of an even spread over each column's range; 1 where it is unknown."""
-    width = np.subtract(schema.upper, schema.lower)
-    return np.asarray(np.where(np.isfinite(width), width / np.sqrt(12.0), 1.0))
-
-
-def _ends_of_equation(
-    network: PiecewiseLinear, row: Floats, scale: Floats, output: int, n_boundaries: int | None
-) -> tuple[Floats, tuple[Boundary, ...]]:
-    """Limits of each column and boundaries of the row, as far as the network shows them."""
-    limits = np.full((len(row), 2), np.nan)
-    if isinstance(network, Limited):
-        limits = network.limits(row, output)
-    if isinstance(network, ReluNetwork):
-        most = _N_HYPERPLANES if n_boundaries is None else n_boundaries
-        return limits, nearest_boundaries(network, row, scale, output, most)
-    if isinstance(network, Bounded):
-        bounds = network.bounds(row, output)
-        return limits, column_boundaries(bounds, row, scale, n_boundaries)
-    return limits, ()
-
-
 def _unit_of(ranged: Bools) -> str:
     """What `_scale_of` measures distances in, given which columns have a range."""
     spread = "standard deviations of an even spread over the training ranges"
     if ranged.all():
         return spread
     return f"{spread}, in plain units without one" if ranged.any() else "units of the columns"
-
-
-def _by_feature(columns: Floats, schema: FeatureSchema) -> Floats:
-    return np.array([columns[list(group)].sum() for _, group in schema.groups], dtype=np.float64)
-
-
-def _region_share(background: Sample, row: Floats) -> float:
-    """Share of the background rows that lie in the region of a row."""
-    keys = background.network.region_keys(background.X)
-    return float(background.weight[keys == background.network.region_keys(row[None])[0]].sum())
-
-
-def _share_as_far(background: Sample, row: Floats) -> float:
-    """Share of the background rows at least as far from their centre as a row.
-
-    By Mahalanobis distance over the directions in which the rows vary. A row that leaves the
-    plane of all others (another value in a constant column, dummies that contradict each other) is
-    farther than all.
-    """
-    center, spread = background.center, background.spread
-    unit = np.where(spread > 0, spread, np.maximum(np.abs(center), 1.0))
-    rows, given = (background.X - center) / unit, (row - center) / unit
-    values, axes = np.linalg.eigh(rows.T @ (background.weight[:, None] * rows))
-    varies = values > 1e-10
-    flat = axes[:, ~varies]
-    if np.linalg.norm(given @ flat) > 1e-6 + np.linalg.norm(rows @ flat, axis=1).max():
-        return 0.0
-    stretch = axes[:, varies] / np.sqrt(values[varies])
-    far = np.linalg.norm(rows @ stretch, axis=1) >= np.linalg.norm(given @ stretch) * (1 - 1e-9)
-    return float(min(1.0, background.weight[far].sum()))

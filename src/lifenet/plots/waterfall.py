@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet.explain.one_row import MINUS, explain_row, number_text
+from lifenet.explain.one_row import MINUS, number_text
+from lifenet.explain.rows import explain_row
 from lifenet.plots._display import ResultDisplay
 from lifenet.plots._style import BLUE, GREY, INK, VERMILION, fold, make_axes, tidy
 
