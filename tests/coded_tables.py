@@ -6,10 +6,10 @@ import dataclasses
 
 import numpy as np
 
+from lifenet.data.coded_rows import CodedRows
 from lifenet.data.codes import QuantileCoding
 from lifenet.data.columns import CodedColumns, coded_columns
 from lifenet.data.problem import Problem
-from lifenet.data.rows import ArrayRows
 from lifenet.losses import Logistic, SquaredError
 from lifenet.neurons.trees import Sample, TreeSettings, grow_trees
 
@@ -48,19 +48,19 @@ class Coded:
 
     X: np.ndarray
     coding: object
-    rows: ArrayRows
+    rows: CodedRows
     columns: CodedColumns
 
     @classmethod
     def of(cls, X, weight=None, dtype=np.float64, max_bins=64):
+        X = X.astype(dtype)
         coding = QuantileCoding("full", max_bins=max_bins, min_values=2).learn(X, weight)
-        codes = coding.encode(X).astype(dtype)
-        rows = ArrayRows.of(codes, np.zeros(len(X)), weight).standardised()
-        return cls(X, coding, rows, coded_columns(coding, rows))
+        rows = CodedRows.of(X, coding, np.zeros(len(X)), weight).standardised()
+        return cls(X, coding, rows, coded_columns(rows))
 
     def inputs(self, X=None):
         """Standardised codes of any rows, and one."""
-        codes = self.coding.encode(self.X if X is None else X).astype(self.rows.X.dtype)
+        codes = self.coding.encode(self.X if X is None else X)
         scaling = self.rows.scaling
         return np.column_stack([(codes - scaling.center) / scaling.scale, np.ones(len(codes))])
 

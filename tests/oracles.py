@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import threadpoolctl
+from scipy import sparse
 
 from lifenet.data.folds import Fold
 from lifenet.data.problem import Problem
@@ -96,6 +99,30 @@ def plain_layer(n_columns, *, member=None, beta=None, intercept=None, output=Non
         intercept=np.zeros(n_members) if intercept is None else np.asarray(intercept, float),
         output=np.zeros(n_members, dtype=int) if output is None else np.asarray(output),
     )
+
+
+def theta_of(layer):
+    """Weights and bias of a layer's neurons side by side, (n_neurons, n_inputs + 1)."""
+    weights = layer.neurons.weights
+    dense = weights.toarray() if sparse.issparse(weights) else weights
+    return np.column_stack([dense, layer.neurons.bias])
+
+
+def stored(weights):
+    """Which weights are stored, and so may move; of an array all are."""
+    if not sparse.issparse(weights):
+        return np.ones(weights.shape, dtype=bool)
+    found = np.zeros(weights.shape, dtype=bool)
+    for row, (start, stop) in enumerate(itertools.pairwise(weights.indptr)):
+        found[row, weights.indices[start:stop]] = True
+    return found
+
+
+def store(weights, where):
+    """A CSR array that stores some weights, zeros among them; all others are zero."""
+    rows, columns = np.nonzero(where)
+    ends = np.concatenate([[0], np.cumsum(where.sum(axis=1))])
+    return sparse.csr_array((weights[rows, columns], columns, ends), shape=where.shape)
 
 
 def old_openblas():

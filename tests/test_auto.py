@@ -34,7 +34,7 @@ from lifenet.recipe.single import train_single
 
 SQUARED, TWO, THREE = SquaredError(), Logistic(), Multinomial(3)
 # As in preset "fast".
-FAST = Hierarchy(n_neurons=10, max_iter=10, n_networks=20, max_rows="auto")
+FAST = Hierarchy(n_neurons=10, max_iter=6, n_networks=20, max_rows="auto")
 
 
 def problem_of(loss, n_rows, n_inputs=4):
@@ -71,31 +71,42 @@ def resolved(part, loss=SQUARED, n_rows=1_000, n_inputs=4, columns=None):
 def test_leaves(loss, n_rows, max_leaf_nodes, min_samples_leaf):
     found = resolved(Leaves(n_trees=7), loss, n_rows)
     assert found == Leaves(7, max_leaf_nodes, min_samples_leaf=min_samples_leaf)
-    given = Leaves(max_leaf_nodes=3, min_samples_leaf=4)
+    given = Leaves(7, max_leaf_nodes=3, min_samples_leaf=4)
     assert resolved(given, loss, n_rows) == given
     either = replace(given, max_leaf_nodes="auto")
     assert resolved(either, loss, n_rows) == replace(given, max_leaf_nodes=max_leaf_nodes)
 
 
 @pytest.mark.parametrize(
+    ("n_rows", "n_trees"), [(100, 60), (20_000, 60), (160_000, 85), (1_280_000, 120)]
+)
+def test_trees_grow_with_the_sixth_root_of_the_rows(n_rows, n_trees):
+    assert resolved(Leaves(), n_rows=n_rows).n_trees == n_trees
+    assert resolved(Leaves(n_trees=5), n_rows=n_rows).n_trees == 5
+
+
+@pytest.mark.parametrize(
     ("loss", "n_rows", "n_inputs", "n_networks", "levels", "max_rows"),
     [
-        (SQUARED, 399, 4, 8, (8,), 4_000),
-        (SQUARED, 400, 4, 20, (8, 8), 4_000),
-        (SQUARED, 1e6, 4, 20, (8, 8), 4_000),
-        (SQUARED, 1_000, 19, 20, (8, 8), 4_000),  # 200 unknowns
-        (SQUARED, 1_000, 24, 13, (8, 8), 4_000),  # 250: 0.64 of 20
-        (SQUARED, 1_000, 39, 5, (8,), 4_000),  # 400: a quarter
-        (SQUARED, 1_000, 59, 4, (8,), 3_333),  # 600: a ninth, but four at least
+        (SQUARED, 399, 4, 8, (8,), 2_000),
+        (SQUARED, 400, 4, 8, (8,), 2_000),
+        (SQUARED, 600, 4, 12, (8, 8), 2_000),  # one for fifty rows
+        (SQUARED, 20_000, 4, 20, (8, 8), 5_000),  # a quarter of the rows
+        (SQUARED, 1e6, 4, 20, (8, 8), 20_000),
+        (SQUARED, 1_000, 19, 20, (8, 8), 2_000),  # 200 unknowns
+        (SQUARED, 1_000, 24, 13, (8, 8), 2_000),  # 250: 0.64 of 20
+        (SQUARED, 1_000, 39, 5, (8,), 2_000),  # 400: a quarter
+        (SQUARED, 1_000, 59, 4, (8,), 2_000),  # 600: a ninth, but four at least
+        (SQUARED, 1_000, 149, 4, (8,), 1_333),  # 1,500 unknowns
         (SQUARED, 1_000, 199, 4, (8,), 1_000),
         (SQUARED, 1_000, 399, 4, (8,), 1_000),
-        (TWO, 399, 4, 8, (8,), 4_000),
-        (TWO, 1_000, 4, 20, (8, 8), 4_000),
-        (TWO, 1_000, 39, 5, (8,), 4_000),
-        (THREE, 399, 4, 3, (8,), 4_000),  # classes share them
-        (THREE, 1_000, 4, 7, (8,), 4_000),
-        (THREE, 1_000, 39, 4, (8,), 4_000),
-        (THREE, 399, 39, 3, (8,), 4_000),  # never more than a third of eight
+        (TWO, 399, 4, 8, (8,), 2_000),
+        (TWO, 1_000, 4, 20, (8, 8), 2_000),
+        (TWO, 1_000, 39, 5, (8,), 2_000),
+        (THREE, 399, 4, 3, (8,), 2_000),  # classes share them
+        (THREE, 1_000, 4, 7, (8,), 2_000),
+        (THREE, 1_000, 39, 4, (8,), 2_000),
+        (THREE, 399, 39, 3, (8,), 2_000),  # never more than a third of eight
     ],
 )
 def test_base_learners(loss, n_rows, n_inputs, n_networks, levels, max_rows):
@@ -108,7 +119,7 @@ def test_base_learners(loss, n_rows, n_inputs, n_networks, levels, max_rows):
 def test_inputs_are_the_smooth_codes_where_there_are_codes():
     columns = SimpleNamespace(smooth=np.arange(39))
     found = resolved(FAST, n_inputs=600, columns=columns)
-    assert (found.n_networks, found.max_rows) == (5, 4_000)  # as of 39 columns
+    assert (found.n_networks, found.max_rows) == (5, 2_000)  # as of 39 columns
 
 
 def test_rows_and_numbers_that_are_given_stay():
@@ -216,8 +227,8 @@ def test_fine_tuning(loss, max_epochs, learning_rate):
         ("auto", 2_999, 5),
         ("auto", 3_000, 4),
         ("auto", 1e6, 4),
-        ("more", 100, 8),
-        ("more", 19_999, 8),
+        ("more", 100, 7),
+        ("more", 19_999, 7),
         ("more", 20_000, 5),
         (3, 100, 3),
         (3, 1e6, 3),

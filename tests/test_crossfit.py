@@ -65,7 +65,8 @@ class TestTheNetwork:
         mean = np.mean([one.score(Z) for one in folds], axis=0)
         if task == "classes":
             mean -= mean.mean(axis=1, keepdims=True)
-        np.testing.assert_allclose(model.network_.score(Z), mean, atol=1e-10)
+        # Weights of the network are kept in single precision.
+        np.testing.assert_allclose(model.network_.score(Z), mean, rtol=1e-5, atol=1e-5)
         assert [one.network.n_neurons for one in folds] == [one.n_neurons for one in model.folds_]
         assert model.network_.n_neurons <= sum(one.n_neurons for one in model.folds_)
 
@@ -104,13 +105,13 @@ class TestTheNetwork:
         assert isinstance(model.network_, CodedNetwork)
         assert model.score(*planted(seed=1)) > Ridge().fit(X, y).score(*planted(seed=1)) + 0.1
 
-    def test_its_codes_may_be_in_single_precision(self, monkeypatch):
+    def test_its_columns_may_be_in_single_precision(self):
         """On the same folds: drawn by a hash, they would be others in another precision."""
         X, y = planted()
         model = regressor(validation=KFold(2, shuffle=True, random_state=0))
         double = clone(model).fit(X, y).predict(X)
-        monkeypatch.setattr("lifenet.data.budgets.DOUBLE_CODES", 0)
-        single = clone(model).fit(X, y).predict(X)
+        rounded = X.astype(np.float32)
+        single = clone(model).fit(rounded, y).predict(rounded)
         assert np.corrcoef(single, double)[0, 1] > 0.99
 
 
@@ -131,10 +132,10 @@ class TestRecords:
 
     def test_neurons_of_base_learners_are_in_the_network_where_nothing_moves_them(self):
         model = regressor(replace(BOTH, finetune=None)).fit(*planted())
-        layer = model.network_.network.weights[:, model.member_inputs_]
+        layer = model.network_.network.dense().weights[:, model.member_inputs_]
         for member in model.members_:
             for weights in member.network.weights:
-                near = np.abs(layer - weights).max(axis=1) < 1e-9 * np.abs(weights).max()
+                near = np.abs(layer - weights).max(axis=1) < 1e-6 * np.abs(weights).max()
                 assert near.sum() == 1
 
     def test_members_networks_are_those_of_the_last_level_and_kept_once(self, fitted):
@@ -258,7 +259,8 @@ class TestPromises:
         assert {"not_started", "time_limit"} & set(model.record_["status"])
         assert set(model.record_["fold"]) == {0}
         assert model.score(X, y) > 0.5
-        np.testing.assert_allclose(model.predict(X), folds[0].score(X)[:, 0], atol=1e-12)
+        # Weights of the network are kept in single precision.
+        np.testing.assert_allclose(model.predict(X), folds[0].score(X)[:, 0], rtol=1e-5, atol=1e-6)
 
     def test_verbose_prints_a_line_a_fold(self, capsys):
         regressor(verbose=1).fit(*planted())
@@ -287,7 +289,7 @@ class TestPromises:
         model = regressor(small_recipe(leaves(min_samples_leaf=1, max_features=1.0), finetune=None))
         weighted = clone(model).fit(X, y, times.astype(float)).predict(X)
         repeated = clone(model).fit(X[rows], y[rows]).predict(X)
-        np.testing.assert_allclose(weighted, repeated, atol=1e-8)
+        np.testing.assert_allclose(weighted, repeated, rtol=1e-6, atol=1e-6)
 
     def test_it_survives_pickling(self, three):
         X, _ = labelled(seed=1)
@@ -464,5 +466,9 @@ def test_activations_that_take_much_memory_are_computed_at_every_pass(kind, monk
     model = kind(preset=BOTH, random_state=0)
     held = clone(model).fit(X, y)
     monkeypatch.setattr("lifenet.data.budgets.HELD_LAYER", 0)
+    if kind is LIFEClassifier:  # of which rows that cannot be held would be left out
+        monkeypatch.setattr("lifenet.output.ridge.lay_out", lambda layer, fold: (layer, fold))
     passed = clone(model).fit(X, y)
-    np.testing.assert_allclose(passed.network_.score(X), held.network_.score(X), rtol=1e-4)
+    found, expected = passed.network_.score(X), held.network_.score(X)
+    atol = 1e-4 * np.abs(expected).max()  # some scores are near zero
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=atol)

@@ -336,9 +336,21 @@ def test_some_rows_validate_the_steps(monkeypatch):
     rng = np.random.default_rng(17)
     network = random_network(rng, 4)
     problem = soft_targets(random_problem(rng, network, SquaredError(), n=90), network, 1.0)
-    assert module._some_of(problem) is problem
+    seen = []
+
+    class Looking(MiniBatch):
+        def refine(self, problem, network, **given):
+            seen.append((problem, given["validation"]))
+            return super().refine(problem, network, **given)
+
+    settings = Distil(finetune=Looking(2))
+    settings.refine(problem, network, NEVER)
+    ((on, validation),) = seen
+    assert validation is on is problem
     monkeypatch.setattr(module, "_VALIDATION_ROWS", 10)
-    some = module._some_of(problem)
+    settings.refine(problem, network, NEVER)
+    on, some = seen[-1]
+    assert on is problem
     assert some.rows.n_rows == 10
     np.testing.assert_array_equal(some.rows.target[[0, -1]], problem.rows.target[[0, -1]])
 

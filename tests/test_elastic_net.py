@@ -137,7 +137,11 @@ def test_hinges_are_recovered_among_many():
     X, theta = generator.normal(size=(1500, 3)), generator.normal(size=(40, 4))
     hidden = np.maximum(X @ theta[:, :-1].T + theta[:, -1], 0)
     y = hidden[:, 4] - 2 * hidden[:, 9] + hidden[:, 22] + 0.01 * generator.normal(size=1500)
-    fitted = fit(ElasticNetOutput(1.0, 1e-4), plain_problem(X, y), layer_of(Activations(theta)))
+    fitted = fit(
+        ElasticNetOutput(1.0, 1e-4),
+        plain_problem(X, y),
+        layer_of(Activations(theta[:, :-1], theta[:, -1])),
+    )
     assert set(np.argsort(-np.abs(fitted[:-1, 0]))[:3]) == {4, 9, 22}
     np.testing.assert_allclose(fitted[[4, 9, 22], 0], [1, -2, 1], atol=0.05)
 

@@ -31,7 +31,7 @@ from lifenet.neurons.features import Activations
 from lifenet.neurons.layer import Layer
 from lifenet.output.base import fit_output
 from lifenet.solvers.base import Status
-from oracles import split_rows
+from oracles import split_rows, store, stored
 
 TUNINGS = [LBFGS(20, patience=5), MiniBatch(40, learning_rate=5e-3, batch_size=64)]
 LOSSES = [SquaredError(), Logistic(), Multinomial(3)]
@@ -42,7 +42,9 @@ NAMES = ("weights", "bias", "beta", "intercept")
 
 def same(one, other):
     """Whether two networks are the same to the last digit."""
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in NAMES)
+    pairs = [(getattr(one.dense(), name), getattr(other.dense(), name)) for name in NAMES]
+    alike = np.array_equal(stored(one.weights), stored(other.weights))
+    return alike and all(np.array_equal(*pair) for pair in pairs)
 
 
 def seed():
@@ -67,21 +69,20 @@ def make(loss=LOSSES[0], n=400, number=0):
     else:
         y = score[:, 0] + 0.3 * rng.normal(size=n)
     theta = np.column_stack([truth.weights, truth.bias]) + 0.3 * rng.normal(size=(6, 5))
-    trainable = rng.random((6, 4)) < 0.7
-    layer = Layer.of(Activations(theta), np.ones(6), trainable=trainable)
+    moves = rng.random((6, 4)) < 0.7
+    layer = Layer.of(Activations(store(theta[:, :-1], moves), theta[:, -1]), np.ones(6))
     return Problem(ArrayRows.of(X, y), loss), layer
 
 
 def tune(tuning, fold, layer):
     """The network of a fold, as a recipe makes it, and as it was before fine-tuning."""
     output = RidgeOutput()
-    network, used = fit_output(output, layer, fold, seed())
+    network, _ = fit_output(output, layer, fold, seed())
 
     def rehearse():
-        return fit_output(output, layer, fold.training_only(), seed())
+        return fit_output(output, layer, fold.training_only(), seed())[0]
 
-    found = fine_tune(tuning, network, used, fold, rehearse, seed(), NEVER)
-    return network, used, found
+    return network, fine_tune(tuning, network, fold, rehearse, seed(), NEVER)
 
 
 class TestHoldout:
@@ -93,16 +94,13 @@ class TestHoldout:
         problem, layer = make(loss)
         train, validation = split_rows(problem, 300)
         fold = Fold(train, validation, problem)
-        network, used, found = tune(tuning, fold, layer)
-        start, started = fit_output(RidgeOutput(), layer, Fold(train, validation, train), seed())
-        rehearsed = tuning.refine(
-            train, start, trainable=started.trainable, validation=validation, seed=seed()
-        )
+        network, found = tune(tuning, fold, layer)
+        start, _ = fit_output(RidgeOutput(), layer, Fold(train, validation, train), seed())
+        rehearsed = tuning.refine(train, start, validation=validation, seed=seed())
         assert rehearsed.n_iterations > 0
         expected = tuning.refine(
             problem,
             network,
-            trainable=used.trainable,
             seed=seed(),
             n_iterations=rehearsed.n_iterations,
         )
@@ -118,11 +116,10 @@ class TestHoldout:
         """Their targets move the network; where they only choose, they would not beyond that."""
         problem, layer = make()
         train, validation = split_rows(problem, 300)
-        network, used, found = tune(tuning, Fold(train, validation, problem), layer)
+        network, found = tune(tuning, Fold(train, validation, problem), layer)
         alone = tuning.refine(
             train,
             network,
-            trainable=used.trainable,
             seed=seed(),
             n_iterations=found.n_iterations,
         )
@@ -137,7 +134,7 @@ class TestHoldout:
         """All weights shrink at once, or steps lead far away."""
         problem, layer = make()
         train, validation = split_rows(problem, 300)
-        network, _, found = tune(tuning, Fold(train, validation, problem), layer)
+        network, found = tune(tuning, Fold(train, validation, problem), layer)
         assert found.network is network
         assert found.n_iterations == 0
         assert len(found.validation_losses) > 1
@@ -158,7 +155,7 @@ class TestHoldout:
 
         problem, layer = make()
         train, validation = split_rows(problem, 300)
-        network, used, found = tune(Counting(), Fold(train, validation, problem), layer)
+        network, found = tune(Counting(), Fold(train, validation, problem), layer)
         (first, start, given), (second, again, after) = calls
         assert (first, second) == (train, problem)
         assert again is network
@@ -167,7 +164,8 @@ class TestHoldout:
         assert "n_iterations" not in given
         assert "validation" not in after
         assert after["n_iterations"] == 7
-        np.testing.assert_array_equal(after["trainable"], used.trainable)
+        np.testing.assert_array_equal(stored(again.weights), stored(layer.neurons.weights))
+        np.testing.assert_array_equal(stored(start.weights), stored(layer.neurons.weights))
         assert (found.status, found.n_iterations) == (Status.VALIDATED, 7)
         assert found.validation_losses == (3.0, 1.0, 2.0)
         assert found.seconds == 3.0
@@ -181,10 +179,8 @@ class TestCrossFit:
     def test_training_rows_are_refined_as_far_as_validation_rows_gain(self, tuning, loss):
         problem, layer = make(loss)
         train, validation = split_rows(problem, 300)
-        network, used, found = tune(tuning, Fold(train, validation, train), layer)
-        expected = tuning.refine(
-            train, network, trainable=used.trainable, validation=validation, seed=seed()
-        )
+        network, found = tune(tuning, Fold(train, validation, train), layer)
+        expected = tuning.refine(train, network, validation=validation, seed=seed())
         assert same(found.network, expected.network)
         assert found.n_iterations > 0
         assert found.validation_loss == pytest.approx(
@@ -197,11 +193,10 @@ class TestCrossFit:
         """The network is one of those that the training rows alone lead through."""
         problem, layer = make()
         train, validation = split_rows(problem, 300)
-        network, used, found = tune(tuning, Fold(train, validation, train), layer)
+        network, found = tune(tuning, Fold(train, validation, train), layer)
         alone = tuning.refine(
             train,
             network,
-            trainable=used.trainable,
             seed=seed(),
             n_iterations=found.n_iterations,
         )
@@ -211,14 +206,16 @@ class TestCrossFit:
     def test_weights_that_may_not_move_stand_still(self, tuning):
         problem, layer = make()
         train, validation = split_rows(problem, 300)
-        network, used, found = tune(tuning, Fold(train, validation, train), layer)
-        for before, after, moves in zip(
-            network.weights, found.network.weights, used.trainable, strict=True
-        ):
-            still = np.flatnonzero(~moves)
-            if len(still) > 1:  # the same up to the neuron's own unit
-                ratio = after[still] / before[still]
-                np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
+        network, found = tune(tuning, Fold(train, validation, train), layer)
+        moves, after = stored(network.weights), found.network.dense().weights
+        assert network.is_sparse
+        assert 0 < moves.sum() < moves.size
+        assert not after[~moves].any()
+        # All others do move: by more than the neuron's own unit.
+        before = network.dense().weights
+        for k in np.flatnonzero(moves.sum(axis=1) > 1):
+            ratio = after[k, moves[k]] / before[k, moves[k]]
+            assert np.ptp(ratio) > 1e-4 * np.abs(ratio).max()
 
 
 @each_tuning
@@ -229,7 +226,7 @@ def test_without_validation_rows_or_neurons_there_is_no_fine_tuning(tuning, empt
     fold = Fold.whole(problem) if empty == "no validation rows" else Fold(train, validation, train)
     if empty == "no neurons":
         layer = layer.pick(np.zeros(0, dtype=int))
-    assert tune(tuning, fold, layer)[2] is None
+    assert tune(tuning, fold, layer)[1] is None
 
 
 # ---------------------------------------------------------------------- in recipes
@@ -285,7 +282,7 @@ class TestRecipes:
         first = np.searchsorted(column, column)
         smooth = np.arange(len(column)) - first < 2  # value and normal score, then the ramps
         kind = 2 * column + smooth
-        return [set(kind[np.flatnonzero(row)]) for row in network.network.weights]
+        return [set(kind[np.flatnonzero(row)]) for row in network.network.dense().weights]
 
 
 @each_tuning

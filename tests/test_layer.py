@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from lifenet import ReluNetwork
 from lifenet.data.rows import ArrayRows
 from lifenet.neurons.features import Activations, GivenColumns
 from lifenet.neurons.layer import Layer, lengths
+from oracles import store, stored, theta_of
 
 WIDTHS, OUTPUTS, N_INPUTS = (3, 1, 2), (0, 2, 0), 4
 
@@ -29,11 +31,20 @@ def members(seed=0, widths=WIDTHS, outputs=OUTPUTS):
     ]
 
 
-def free_neurons(n=2, seed=5, trainable=None):
+def free_neurons(n=2, seed=5):
     """Neurons that belong to no base learner."""
     theta = np.random.default_rng(seed).normal(size=(n, N_INPUTS + 1))
     leaf = np.ones(n, dtype=bool)
-    return Layer.of(Activations(theta), np.full(n, 2.0), leaf=leaf, trainable=trainable)
+    return Layer.of(Activations(theta[:, :-1], theta[:, -1]), np.full(n, 2.0), leaf=leaf)
+
+
+def storing(layer, movable):
+    """A layer that stores the weights that may move only; None leaves an array of them."""
+    if movable is None:
+        return layer
+    weights, bias = layer.neurons.weights, layer.neurons.bias
+    dense = weights.toarray() if sparse.issparse(weights) else weights
+    return replace(layer, features=Activations(store(dense, movable), bias))
 
 
 def block_of(n_rows=7, seed=9):
@@ -49,7 +60,7 @@ def activations(layer, block):
                 max(sum(w * v for w, v in zip(theta, row, strict=True)), 0.0)
                 for row in block.inputs.T
             ]
-            for theta in layer.theta
+            for theta in theta_of(layer)
         ]
     ).reshape(layer.n_features, block.inputs.shape[1])
 
@@ -73,10 +84,11 @@ class TestOfMembers:
         assert layer.output.tolist() == list(OUTPUTS)
         weights = np.vstack([one.weights for one, _ in some])
         bias = np.concatenate([one.bias for one, _ in some])
-        np.testing.assert_array_equal(layer.theta, np.column_stack([weights, bias]))
+        np.testing.assert_array_equal(theta_of(layer), np.column_stack([weights, bias]))
         np.testing.assert_allclose(layer.scale, [np.sqrt(np.sum(w**2)) for w in weights])
         assert not layer.leaf_mask.any()
-        assert layer.trainable is None
+        assert not sparse.issparse(layer.neurons.weights)  # all may move
+        assert layer.n_inputs == N_INPUTS
 
     def test_scores_are_those_of_the_networks(self):
         some = members()
@@ -101,14 +113,15 @@ class TestOfMembers:
         np.testing.assert_allclose(layer.network(coefficients).score(wide), expected, atol=1e-12)
         np.testing.assert_allclose(layer.scale, narrow.scale)
         movable = np.isin(np.arange(7), inputs)
-        np.testing.assert_array_equal(layer.trainable, np.tile(movable, (6, 1)))
-        assert not layer.theta[:, :-1][:, ~movable].any()
+        assert sparse.issparse(layer.neurons.weights)
+        np.testing.assert_array_equal(stored(layer.neurons.weights), np.tile(movable, (6, 1)))
+        assert not theta_of(layer)[:, :-1][:, ~movable].any()
 
     def test_no_members_make_no_neurons(self):
         layer = Layer.of_members([], N_INPUTS, np.arange(2))
         assert layer.n_features == layer.n_members == 0
-        assert layer.theta.shape == (0, N_INPUTS + 1)
-        assert layer.trainable.shape == (0, N_INPUTS)
+        assert theta_of(layer).shape == (0, N_INPUTS + 1)
+        assert stored(layer.neurons.weights).shape == (0, N_INPUTS)
         _, block = block_of()
         assert layer.member_scores(block).shape == (0, 7)
 
@@ -130,15 +143,15 @@ class TestJoin:
 
     def parts(self, *trainable):
         return [
-            free_neurons(trainable=self.tiled(trainable[0], 2)),
-            replace(Layer.of_members(members(), N_INPUTS), trainable=self.tiled(trainable[1], 6)),
+            storing(free_neurons(), self.tiled(trainable[0], 2)),
+            storing(Layer.of_members(members(), N_INPUTS), self.tiled(trainable[1], 6)),
             Layer.of_members(members(3, (2,), (1,)), N_INPUTS),
         ]
 
     def test_neurons_follow_each_other_and_members_are_numbered_on(self):
         parts = self.parts(None, None)
         layer = Layer.join(parts)
-        np.testing.assert_array_equal(layer.theta, np.vstack([one.theta for one in parts]))
+        np.testing.assert_array_equal(theta_of(layer), np.vstack([theta_of(one) for one in parts]))
         assert layer.member.tolist() == [0, 0, 1, 1, 1, 2, 3, 3, 4, 4]
         assert layer.output.tolist() == [0, *OUTPUTS, 1]
         assert layer.leaf_mask.tolist() == 2 * [True] + 8 * [False]
@@ -153,13 +166,13 @@ class TestJoin:
         assert Layer.join([one]) is one
 
     def test_all_may_move_where_none_says_otherwise(self):
-        assert Layer.join(self.parts(None, None)).trainable is None
+        assert not sparse.issparse(Layer.join(self.parts(None, None)).neurons.weights)
         movable = np.array([True, False, False, True])
-        found = Layer.join(self.parts(None, movable)).trainable
+        found = stored(Layer.join(self.parts(None, movable)).neurons.weights)
         np.testing.assert_array_equal(found[:2], True)
         np.testing.assert_array_equal(found[2:8], np.tile(movable, (6, 1)))
         np.testing.assert_array_equal(found[8:], True)
-        found = Layer.join(self.parts(movable, None)).trainable
+        found = stored(Layer.join(self.parts(movable, None)).neurons.weights)
         np.testing.assert_array_equal(found, np.vstack([np.tile(movable, (2, 1)), found[2:]]))
         assert found[2:].all()
 
@@ -167,7 +180,7 @@ class TestJoin:
         one, other, _ = self.parts(None, None)
         empty = Layer.of_members([], N_INPUTS)
         both, three = Layer.join([one, other]), Layer.join([one, empty, other])
-        np.testing.assert_array_equal(three.theta, both.theta)
+        np.testing.assert_array_equal(theta_of(three), theta_of(both))
         np.testing.assert_array_equal(three.member, both.member)
 
 
@@ -176,9 +189,7 @@ class TestSome:
 
     @pytest.fixture
     def layer(self):
-        layer = Layer.of_members(members(), N_INPUTS, np.ones(N_INPUTS, dtype=bool))
-        layer.trainable[:] = self.movable
-        return layer
+        return storing(Layer.of_members(members(), N_INPUTS, np.arange(N_INPUTS)), self.movable)
 
     @pytest.mark.parametrize("index", [[0, 1, 2, 3, 4, 5], [1, 3, 4], [5], []], ids=str)
     def test_picked_neurons_keep_all_that_belongs_to_them(self, layer, index):
@@ -186,8 +197,8 @@ class TestSome:
         assert some.n_features == len(index)
         assert some.n_members == 3  # all base learners stay
         for new, old in enumerate(index):
-            np.testing.assert_array_equal(some.theta[new], layer.theta[old])
-            np.testing.assert_array_equal(some.trainable[new], self.movable[old])
+            np.testing.assert_array_equal(theta_of(some)[new], theta_of(layer)[old])
+            np.testing.assert_array_equal(stored(some.neurons.weights)[new], self.movable[old])
             assert some.scale[new] == layer.scale[old]
             assert some.beta[new] == layer.beta[old]
             assert some.member[new] == layer.member[old]
@@ -202,8 +213,8 @@ class TestSome:
         kept = sorted(chosen)
         index = [k for k in range(6) if layer.member[k] in kept]
         np.testing.assert_array_equal(layer.features_of(np.array(chosen, dtype=int)), index)
-        np.testing.assert_array_equal(some.theta, layer.theta[index])
-        np.testing.assert_array_equal(some.trainable, self.movable[index])
+        np.testing.assert_array_equal(theta_of(some), theta_of(layer)[index])
+        np.testing.assert_array_equal(stored(some.neurons.weights), self.movable[index])
         assert some.member.tolist() == [kept.index(layer.member[k]) for k in index]
         assert some.output.tolist() == [OUTPUTS[k] for k in kept]
         _, block = block_of()

@@ -16,6 +16,7 @@ from lifenet.finetune.base import FineTuned
 from lifenet.finetune.lbfgs import Wide, value_and_gradient
 from lifenet.losses import Logistic, Multinomial, SquaredError
 from lifenet.solvers.base import Status
+from oracles import store
 
 FEW = NeuronProjection(levels=(5,), max_networks=6)
 
@@ -157,7 +158,7 @@ def test_a_number_of_iterations_is_where_a_longer_run_is_then():
 
 
 class TestTrainable:
-    """Weights outside the mask stand still: leaf neurons keep their columns."""
+    """Weights that are not stored stay zero: leaf neurons keep their columns."""
 
     def start(self, seed=10, n_outputs=1):
         rng = np.random.default_rng(seed)
@@ -168,14 +169,16 @@ class TestTrainable:
         weights[5, 1] = 0.0  # a weight that is not there, and may not come to be
         trainable = rng.random(weights.shape) < 0.5
         trainable[0], trainable[1], trainable[5, 1] = False, True, False
-        network = ReluNetwork(weights, network.bias, beta, network.intercept)
-        return network, trainable
+        trainable[[0, 3, 5, 6], 0] = True  # no other neuron without weights
+        weights[1, 2] = 0.0  # a weight that is not there, but may come to be
+        weights = store(weights, trainable)
+        return ReluNetwork(weights, network.bias, beta, network.intercept), trainable
 
     @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
     def test_gradient_is_that_of_differences_where_weights_may_move(self, loss):
         network, trainable = self.start(n_outputs=loss.n_outputs)
         problem = random_problem(np.random.default_rng(11), loss)
-        wide, alive = Wide.of(network)
+        wide, alive = Wide.of(network.dense())
         np.testing.assert_array_equal(np.flatnonzero(~alive), [2, 4])
         movable = trainable[alive]
 
@@ -190,7 +193,7 @@ class TestTrainable:
 
     @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
     @pytest.mark.parametrize("validated", [False, True])
-    def test_weights_outside_stay_exactly_what_they_were(self, loss, validated):
+    def test_weights_outside_stay_zero_and_all_others_move(self, loss, validated):
         """In units of their own neuron, which balancing chooses before the first step."""
         network, trainable = self.start(n_outputs=loss.n_outputs)
         rng = np.random.default_rng(12)
@@ -198,12 +201,11 @@ class TestTrainable:
         found = LBFGS(max_iter=25, decay=1e-3).refine(
             problem,
             network,
-            trainable=trainable,
             validation=validation if validated else None,
         )
         assert found.n_iterations > 0
-        before, alive = Wide.of(network)
-        movable, after = trainable[alive], found.network.weights
+        before, alive = Wide.of(network.dense())
+        movable, after = trainable[alive], found.network.dense().weights
         np.testing.assert_array_equal(after[~movable], before.theta[:, :-1][~movable])
         assert (after[movable] != before.theta[:, :-1][movable]).all()
         assert (found.network.bias != before.theta[:, -1]).all()
@@ -213,26 +215,29 @@ class TestTrainable:
     def test_it_ends_where_the_weights_that_may_move_are_best(self):
         """Neurons that are active on all rows: the objective is smooth, its gradient vanishes."""
         network, trainable = self.start()
-        network = ReluNetwork(
-            0.3 * network.weights, np.full(7, 3.0), network.beta, network.intercept
-        )
+        trainable[:, 2] = False  # a column that the target depends on
+        weights = store(0.3 * network.dense().weights, trainable)
+        network = ReluNetwork(weights, np.full(7, 3.0), network.beta, network.intercept)
         problem = random_problem(np.random.default_rng(13), SquaredError())
-        found = LBFGS(max_iter=2000, decay=1e-2).refine(problem, network, trainable=trainable)
-        after = found.network
+        target = problem.rows.target + problem.rows.X[:, 2]
+        problem = Problem(problem.rows.with_target(target), problem.loss)
+        found = LBFGS(max_iter=2000, decay=1e-2).refine(problem, network)
+        after = found.network.dense()
         tuned = Wide(np.column_stack([after.weights, after.bias]), after.beta, after.intercept)
         assert (after.hidden(problem.rows.X) > 0).all()
-        _, inside = value_and_gradient(problem, tuned, 1e-2, trainable[Wide.of(network)[1]])
+        _, inside = value_and_gradient(problem, tuned, 1e-2, trainable[Wide.of(network.dense())[1]])
         _, everywhere = value_and_gradient(problem, tuned, 1e-2)
         assert np.abs(inside).max() < 0.01 * np.abs(everywhere).max()
 
-    def test_all_that_may_move_is_none_given(self):
+    def test_all_that_are_stored_are_an_array_of_them(self):
         network, trainable = self.start()
+        network = network.dense()
+        everything = store(network.weights, np.ones_like(trainable))
+        held = ReluNetwork(everything, network.bias, network.beta, network.intercept)
+        assert held.is_sparse
         problem = random_problem(np.random.default_rng(14), SquaredError())
-        one, two = (
-            LBFGS(max_iter=10).refine(problem, network, trainable=mask)
-            for mask in (None, np.ones_like(trainable))
-        )
-        assert same(one.network, two.network)
+        one, two = (LBFGS(max_iter=10).refine(problem, start) for start in (network, held))
+        assert same(one.network.dense(), two.network.dense())
 
 
 def test_weights_equal_repetition():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from crossfitted import planted, regressor
 from lifenet import (
     LBFGS,
     CodedNetwork,
@@ -89,7 +90,8 @@ def test_a_monotone_change_of_units_changes_nothing():
     other = X * np.array([1000.0, 0.01, 1.0]) + np.array([5.0, -3.0, 0.0])
     first = LIFERegressor(FEW, coding="quantile", random_state=0, validation=None).fit(X, y)
     second = LIFERegressor(FEW, coding="quantile", random_state=0, validation=None).fit(other, y)
-    np.testing.assert_allclose(first.predict(X), second.predict(other), atol=1e-6)
+    # Activations of codes are in single precision.
+    np.testing.assert_allclose(first.predict(X), second.predict(other), atol=1e-5)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -173,3 +175,20 @@ def test_bad_settings_are_named(coding, message):
 def test_its_settings_can_be_tuned():
     model = LIFERegressor(coding=QuantileCoding()).set_params(coding__n_knots=8)
     assert clone(model).get_params()["coding__n_knots"] == 8
+
+
+@pytest.mark.parametrize(
+    ("unit", "shift"), [(1.0, 0.0), (1e-60, 0.0), (1e60, 0.0), (1.0, 2e3), (1.0, 1e8)]
+)
+def test_the_effect_of_a_column_of_two_values_is_found_in_any_units(unit, shift):
+    """Its code is the column itself, of which single precision may have no digits at all."""
+    X, y = planted()
+    other = np.random.default_rng(0).integers(0, 2, len(X))
+    absent, present, table = (
+        np.column_stack([X, unit * column + shift])
+        for column in (np.zeros(len(X)), np.ones(len(X)), other)
+    )
+    model = regressor().fit(table, y + 2 * other)
+    effect = model.predict(present) - model.predict(absent)
+    assert 1.2 < effect.mean() < 2.2
+    assert model.score(table, y + 2 * other) > 0.75

@@ -4,17 +4,20 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import approx_fprime
 from sklearn.base import clone
 
 import lifenet.finetune.minibatch as module
-from lifenet import MiniBatch, ReluNetwork
+from lifenet import MiniBatch, QuantileCoding, ReluNetwork
 from lifenet._clock import Deadline
-from lifenet.data import budgets
+from lifenet.data.coded_rows import CodedRows
 from lifenet.data.problem import Problem
 from lifenet.data.rows import ArrayRows
+from lifenet.finetune.parts import Table, parts_of
 from lifenet.losses import Logistic, Multinomial, SquaredError
 from lifenet.solvers.base import Status
+from oracles import store, stored
 
 LOSSES = [SquaredError(), Logistic(), Multinomial(3)]
 named = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
@@ -45,8 +48,16 @@ def mean_loss(problem, network):
     return np.average(values, weights=problem.rows.weight)
 
 
-def everything(network):
-    return np.ones(network.weights.shape, dtype=bool)
+def coded_problem(problem):
+    """The same rows, whose inputs are standardised "full" codes of their columns."""
+    rows = problem.rows
+    coding = QuantileCoding("full", max_bins=4, min_values=2).learn(rows.X, rows.weight)
+    coded = CodedRows.of(rows.X, coding, rows.target, rows.weight).standardised()
+    return Problem(coded, problem.loss)
+
+
+def replace_weights(network, weights):
+    return ReluNetwork(weights, network.bias, network.beta, network.intercept)
 
 
 def seeded(number=0):
@@ -72,68 +83,135 @@ def planted():
 
 class TestRefine:
     @named
-    @pytest.mark.parametrize("few", [1, 8])
     @pytest.mark.parametrize("weighted", [False, True])
-    def test_gradient_is_that_of_differences(self, loss, weighted, few, monkeypatch):
+    @pytest.mark.parametrize("some", [False, True], ids=["all move", "some move"])
+    @pytest.mark.parametrize("coded", [False, True], ids=["columns", "codes"])
+    def test_gradient_is_that_of_differences(self, loss, weighted, some, coded):
         rng = np.random.default_rng(0)
         problem = random_problem(rng, loss, 60, weighted)
-        network = random_network(rng, n_outputs=loss.n_outputs)
-        # Codes 0 and 1 enter the same neurons, 2 and 3 others; two weights stand still.
-        trainable = np.ones((6, 4), dtype=bool)
-        trainable[:2, :2] = trainable[3:, 2] = False
-        weights = np.where(trainable, network.weights, 0.0)
-        weights[0, 0] = weights[4, 2] = 1.0
-        network = ReluNetwork(weights, network.bias, network.beta, network.intercept)
-        monkeypatch.setattr(module, "_FEW_CODES", few)
-        parts = module._parts(weights, trainable)
+        if coded:
+            problem = coded_problem(problem)
+        rows = problem.rows
+        network = random_network(rng, 6, rows.n_features, loss.n_outputs)
+        if some:
+            # Inputs 0 and 1 enter the same neurons, 2 others; a weight that may move is zero.
+            trainable = np.ones(network.weights.shape, dtype=bool)
+            trainable[:2, :2] = trainable[3:, 2] = trainable[1:5, -1] = False
+            weights = network.weights.copy()
+            weights[2, 0] = weights[1, 2] = 0.0
+            network = replace_weights(network, store(weights, trainable))
+        parts = parts_of(network, rows)
         now = module._Parameters.of(network, parts)
         now.vector = now.vector.astype(np.float64)
-        table = module._Table.of(problem, parts)
-        table.inputs = tuple(problem.rows.X[:, part.codes] for part in parts)
+        table = Table.of(problem, parts)
+        inputs = rows.collect(lambda block: block.inputs[:-1].copy()).T
         batch = rng.permutation(60)[:25]
-        weight = problem.rows.weight / problem.rows.weight.mean()
+        weight = rows.weight / rows.weight.mean()
 
         def value(vector):
             moved = dataclasses.replace(now, vector=vector).network()
-            score = moved.score(problem.rows.X[batch])
-            each = loss.value(problem.rows.target[batch], score)
+            each = loss.value(rows.target[batch], moved.score(inputs[batch]))
             return float(np.mean(weight[batch] * each))
 
         expected = approx_fprime(now.vector, value, 1e-7)
         start = 0
         for part in parts:  # of weights that may not move
             inside = slice(start, start + np.prod(part.shape))
-            expected[inside] *= trainable[np.ix_(part.neurons, part.codes)].ravel()
+            still = ~stored(network.weights)[np.ix_(part.neurons, part.codes)].ravel()
+            assert not expected[inside][still].any()
             start = inside.stop
         found = module._gradient(now, table.take(batch), loss)
         np.testing.assert_allclose(found, expected, atol=5e-6)
 
     def test_neurons_without_weights_are_constants(self):
         train, validation, start = planted()
-        still = ReluNetwork(np.zeros((6, 4)), np.ones(6), start.beta, start.intercept)
+        nowhere = sparse.csr_array((6, 4))
+        still = ReluNetwork(nowhere, np.ones(6), start.beta, start.intercept)
         found = MiniBatch(30, learning_rate=0.05).refine(
-            train,
-            still,
-            trainable=np.zeros((6, 4), dtype=bool),
-            validation=validation,
-            seed=seeded(),
+            train, still, validation=validation, seed=seeded()
         )
-        assert not found.network.weights.any()
+        assert not found.network.dense().weights.any()
         assert found.validation_loss < found.validation_losses[0]
 
-    def test_codes_of_the_same_neurons_are_one_part(self, monkeypatch):
-        monkeypatch.setattr(module, "_FEW_CODES", 2)
-        trainable = np.zeros((3, 6), dtype=bool)
-        trainable[np.ix_([0, 2], [1, 4])] = True
-        trainable[1, 0] = trainable[0, 5] = True
-        weights = np.zeros((3, 6))
-        weights[1, 0] = weights[1, 5] = 1.0
-        many, few = module._parts(weights, trainable)
-        np.testing.assert_array_equal(many.codes, [1, 4])
-        np.testing.assert_array_equal(many.neurons, [0, 2])
-        assert many.moves is None
-        np.testing.assert_array_equal(few.codes, [0, 5])  # 2 and 3 enter none
-        np.testing.assert_array_equal(few.moves, [[0, 1], [1, 0]])
+    def test_ramps_of_a_column_and_their_neurons_are_one_part(self):
+        rows = coded_problem(random_problem(np.random.default_rng(0), SquaredError(), 200)).rows
+        coding = rows.coding
+        ramps = [np.arange(coding.n_codes)[coding.codes_of(j)][2:] for j in range(4)]
+        smooth = np.setdiff1d(np.arange(coding.n_codes), np.concatenate(ramps))
+        assert all(len(one) > 1 for one in ramps)
+        trainable = np.zeros((5, coding.n_codes), dtype=bool)
+        trainable[np.ix_([0, 2], ramps[1])] = True  # all ramps of a column
+        trainable[3, ramps[3][0]] = trainable[1, ramps[3][1]] = True  # some of them
+        trainable[1, smooth[0]] = trainable[4, smooth] = True
+        weights = store(np.ones(trainable.shape), trainable)
+        network = ReluNetwork(weights, np.ones(5), np.ones(5), 0.0)
+        plain, every, some = parts_of(network, rows)  # columns 0 and 2 enter none
+        np.testing.assert_array_equal(plain.codes, smooth)
+        np.testing.assert_array_equal(plain.neurons, [1, 4])
+        np.testing.assert_array_equal(plain.moves, trainable[np.ix_([1, 4], smooth)])
+        np.testing.assert_array_equal(every.codes, ramps[1])
+        np.testing.assert_array_equal(every.neurons, [0, 2])
+        assert every.moves is None
+        np.testing.assert_array_equal(some.codes, ramps[3])
+        np.testing.assert_array_equal(some.neurons, [1, 3])
+        np.testing.assert_array_equal(some.moves, trainable[np.ix_([1, 3], ramps[3])])
+        assert plain.ramps is None
+        assert (every.ramps.column, some.ramps.column) == (1, 3)
+        (whole,) = parts_of(network, ArrayRows.of(np.zeros((3, coding.n_codes)), np.zeros(3)))
+        np.testing.assert_array_equal(whole.codes, np.arange(coding.n_codes))
+        np.testing.assert_array_equal(whole.neurons, np.arange(5))
+        np.testing.assert_array_equal(whole.moves, trainable)
+
+    def test_inputs_of_all_parts_are_those_of_the_rows(self):
+        rng = np.random.default_rng(3)
+        problem = coded_problem(random_problem(rng, SquaredError(), weighted=True))
+        network = random_network(rng, 6, problem.rows.n_features)
+        parts = parts_of(network, problem.rows)
+        assert len(parts) == 5  # of the ramps of four columns, and of all other codes
+        table = Table.of(problem, parts)
+        inputs = problem.rows.codes_of(problem.rows.values)
+        for part in parts:
+            np.testing.assert_allclose(table.inputs(part).T, inputs[part.codes], atol=1e-5)
+        codes = np.concatenate([part.codes for part in parts])
+        np.testing.assert_array_equal(np.sort(codes), np.arange(problem.rows.n_features))
+
+    @named
+    @pytest.mark.parametrize("some", [False, True], ids=["all move", "some move"])
+    def test_codes_made_on_the_way_are_as_good_as_those_that_are_held(self, loss, some):
+        """The same steps lead to the same network, up to rounding in single precision."""
+        rng = np.random.default_rng(9)
+        problems = [coded_problem(random_problem(rng, loss, n, weighted=True)) for n in (300, 120)]
+        problems[1] = Problem(
+            dataclasses.replace(
+                problems[1].rows,
+                coding=problems[0].rows.coding,
+                scaling=problems[0].rows.scaling,
+            ),
+            loss,
+        )
+        network = random_network(rng, 6, problems[0].rows.n_features, loss.n_outputs)
+        if some:
+            trainable = rng.random(network.weights.shape) < 0.4
+            network = replace_weights(network, store(network.weights, trainable))
+        held = []
+        for one in problems:
+            rows, table = one.rows, one.rows.codes_of(one.rows.values)[:-1].T
+            held.append(Problem(ArrayRows.of(table, rows.target, rows.weight), loss))
+        settings = MiniBatch(40, learning_rate=2e-3, batch_size=64)
+        found, expected = (
+            settings.refine(train, network, validation=validation, seed=seeded())
+            for train, validation in (problems, held)
+        )
+        assert found.n_iterations == expected.n_iterations > 0
+        np.testing.assert_allclose(found.validation_losses, expected.validation_losses, rtol=1e-5)
+        table = held[1].rows.X
+        np.testing.assert_allclose(
+            found.network.score(table), expected.network.score(table), atol=1e-4
+        )
+        assert found.network.is_sparse == some
+        np.testing.assert_array_equal(
+            stored(found.network.weights), stored(expected.network.weights)
+        )
 
     @named
     def test_balancing_changes_no_score(self, loss):
@@ -143,13 +221,13 @@ class TestRefine:
         weights[0], beta[1] = 0.0, 0.0  # a constant, and a neuron without effect
         network = ReluNetwork(weights, network.bias, beta, network.intercept)
         X = rng.normal(size=(40, 4))
-        parts = module._parts(weights, everything(network))
+        parts = parts_of(network, ArrayRows.of(X, np.zeros(40)))
         again = module._Parameters.of(network, parts).network()
         np.testing.assert_allclose(again.score(X), network.score(X), atol=1e-5)
 
     @named
     def test_readings_are_the_loss_of_the_validation_rows(self, loss, monkeypatch):
-        monkeypatch.setattr(budgets, "FORWARD_BLOCK", 1)  # several parts
+        monkeypatch.setattr(module, "_BLOCK_ROWS", 64)  # several parts
         rng = np.random.default_rng(2)
         train, validation = (random_problem(rng, loss, n, weighted=True) for n in (80, 150))
         start = random_network(rng, n_outputs=loss.n_outputs)
@@ -166,6 +244,21 @@ class TestRefine:
         assert found.n_iterations == 5 * int(np.argmin(losses))
         assert found.objectives == ()
         assert found.status is Status.COMPLETED
+
+    def test_of_many_validation_rows_those_at_even_distances_are_read(self, monkeypatch):
+        monkeypatch.setattr(module, "_READ_ROWS", 31)
+        rng = np.random.default_rng(2)
+        train, validation = (random_problem(rng, Logistic(), n, weighted=True) for n in (80, 151))
+        start = random_network(rng)
+        found = MiniBatch(40, learning_rate=0.02, batch_size=20).refine(
+            train, start, validation=validation, seed=seeded()
+        )
+        rows = validation.rows
+        some = ArrayRows.of(rows.X[::5], rows.target[::5], rows.weight[::5])
+        read = Problem(some, Logistic())
+        assert len(some.X) == 31
+        assert found.validation_losses[0] == pytest.approx(mean_loss(read, start), rel=1e-5)
+        assert found.validation_loss == pytest.approx(mean_loss(read, found.network), rel=1e-5)
 
     def test_it_finds_a_disturbed_network_again(self):
         train, validation, start = planted()
@@ -192,30 +285,29 @@ class TestRefine:
         assert losses[-1] > 2 * min(losses)
         assert mean_loss(validation, found.network) == pytest.approx(min(losses), rel=1e-5)
 
-    def test_weights_that_are_not_trainable_do_not_move(self):
+    def test_weights_that_are_not_stored_do_not_move(self):
         train, validation, start = planted()
         rng = np.random.default_rng(5)
         trainable = rng.random(start.weights.shape) < 0.5
         trainable[0], trainable[1] = False, True
         weights = np.where(rng.random(trainable.shape) < 0.3, 0.0, start.weights)
-        start = ReluNetwork(weights, start.bias, start.beta, start.intercept)
+        weights[1, 0] = 1.0
+        assert (trainable & (weights == 0)).any()
+        bias = np.append(1.0, start.bias[1:])  # the first neuron is a constant that counts
+        start = ReluNetwork(store(weights, trainable), bias, start.beta, start.intercept)
         found = MiniBatch(60, learning_rate=5e-3, batch_size=64).refine(
-            train, start, trainable=trainable, validation=validation, seed=seeded()
+            train, start, validation=validation, seed=seeded()
         )
         assert found.network is not start
-        after = found.network.weights
-        assert not after[~trainable & (weights == 0)].any()
+        np.testing.assert_array_equal(stored(found.network.weights), trainable)
+        after = found.network.dense().weights
+        assert not after[~trainable].any()
         assert after[trainable & (weights == 0)].all()
-        for k in range(6):
-            kept = ~trainable[k] & (weights[k] != 0)
-            if kept.sum() > 1:  # the same up to the neuron's own unit
-                ratio = after[k, kept] / weights[k, kept]
-                assert ratio[0] > 0
-                np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
-        moved = ~np.isclose(after / after[:, :1], weights / weights[:, :1], rtol=1e-4)
-        assert moved[1, 1:].all()
+        ratio, before = after[1] / after[1, 0], weights[1] / weights[1, 0]
+        assert not np.isclose(ratio, before, rtol=1e-4)[1:].any()
         # Biases and coefficients always move.
-        balanced = module._Parameters.of(start, module._parts(weights, trainable)).network()
+        parts = parts_of(start, train.rows)
+        balanced = module._Parameters.of(start, parts).network()
         assert (found.network.bias != balanced.bias).all()
         assert (found.network.beta != balanced.beta).all()
 
@@ -238,12 +330,34 @@ class TestRefine:
         if isinstance(loss, SquaredError):  # it fits already
             near = start.score(validation.rows.X)[:, 0] + 0.1 * rng.normal(size=150)
             validation = Problem(validation.rows.with_target(near), loss)
-        found = MiniBatch(100, learning_rate=100.0).refine(
+        found = MiniBatch(100, learning_rate=1e4).refine(
             train, start, validation=validation, seed=seeded()
         )
         assert found.network is start
         assert len(found.validation_losses) > 2
         assert found.validation_loss == found.validation_losses[0]
+
+    def test_a_rate_that_gains_nothing_is_tried_again_more_slowly(self):
+        """In the same order of the rows; what is found can be repeated by its settings."""
+        train, validation, start = planted()
+        settings = MiniBatch(30, learning_rate=2.0, batch_size=64)
+        found = settings.refine(train, start, validation=validation, seed=seeded())
+        losses, n_readings = found.validation_losses, settings.n_readings
+        assert min(losses[1 : 1 + n_readings]) >= losses[0]  # the first attempt
+        assert len(losses) > 1 + n_readings
+        assert found.validation_loss < losses[0]
+        slower = found.settings
+        assert slower == settings.slower(30)
+        assert slower.learning_rate < settings.learning_rate
+        assert slower.n_steps < 30
+        alone = slower.refine(train, start, validation=validation, seed=seeded())
+        assert alone.validation_losses == (losses[0], *losses[1 + n_readings :])
+        for network in (
+            alone.network,
+            slower.refine(train, start, seed=seeded(), n_iterations=found.n_iterations).network,
+        ):
+            for name in NAMES:
+                np.testing.assert_array_equal(getattr(network, name), getattr(found.network, name))
 
     def test_what_is_no_number_is_never_kept(self, monkeypatch):
         train, validation, start = planted()
@@ -380,8 +494,10 @@ class TestIterations:
     @pytest.mark.parametrize("masked", [False, True])
     def test_it_is_a_longer_run_stopped_there(self, n_iterations, masked, vectors):
         train, _, start = planted()
-        trainable = np.random.default_rng(1).random((6, 4)) < 0.6 if masked else None
-        given = {"trainable": trainable, "seed": seeded()}
+        if masked:
+            trainable = np.random.default_rng(1).random((6, 4)) < 0.6
+            start = replace_weights(start, store(start.weights, trainable))
+        given = {"seed": seeded()}
         self.settings.refine(train, start, **given)
         long = list(vectors)
         assert len(long) == self.settings.steps(600) == 60
@@ -389,8 +505,11 @@ class TestIterations:
         found = self.settings.refine(train, start, n_iterations=n_iterations, **given)
         assert len(vectors) == found.n_iterations == n_iterations
         expected = long[n_iterations - 1].network()
+        np.testing.assert_array_equal(stored(found.network.weights), stored(expected.weights))
         for name in NAMES:
-            np.testing.assert_array_equal(getattr(found.network, name), getattr(expected, name))
+            np.testing.assert_array_equal(
+                getattr(found.network.dense(), name), getattr(expected.dense(), name)
+            )
         assert found.status is Status.COMPLETED
         assert found.validation_losses == ()
 

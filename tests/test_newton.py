@@ -123,7 +123,7 @@ def test_fits_along_a_path_are_those_made_alone_with_fewer_hessians(loss, held_b
     monkeypatch.setattr(module, "_hessian", lambda *args: taken.append(1) or hessian(*args))
     X, y = make(loss)
     theta = np.random.default_rng(3).normal(size=(320 // loss.n_outputs, 4))
-    problem, features = plain_problem(X, y, None, loss), Activations(theta)
+    problem, features = plain_problem(X, y, None, loss), Activations(theta[:, :3], theta[:, 3])
     scale, ridges = np.linalg.norm(theta[:, :3], axis=1), [1e-2, 3e-3, 1e-3]
     alone = [fit_coefficients(problem, features, scale, ridge) for ridge in ridges]
     n_alone = len(taken)

@@ -455,7 +455,7 @@ class TestAuto:
             return resolve_resampling(resampling, rows_of(weight).train).n_folds
 
         assert [n_folds(CrossFit(), weight) for weight in (2_999, 3_000)] == [5, 4]
-        assert [n_folds(CrossFit("more"), weight) for weight in (19_999, 20_000)] == [8, 5]
+        assert [n_folds(CrossFit("more"), weight) for weight in (19_999, 20_000)] == [7, 5]
         assert n_folds(CrossFit(2), 3_000) == 2
         assert resolve_resampling(Holdout(), rows_of(900).train) == Holdout()
 
@@ -477,19 +477,21 @@ class TestAuto:
             (one,) = resolve(recipe, fold, Run(0)).neurons
             return one.n_networks
 
-        assert (found(rows_of(900)), found(rows_of(900, 1_000))) == (20, 4)
+        assert (found(rows_of(1_000)), found(rows_of(900, 1_000))) == (20, 4)
         assert (found(rows_of(900, 1_000), 2), found(rows_of(900), 0)) == (2, 0)
-        assert (found(rows_of(399)), found(rows_of(900, loss=Multinomial(3)))) == (8, 7)
+        assert (found(rows_of(399)), found(rows_of(900))) == (8, 18)  # one for fifty rows
+        assert found(rows_of(1_000, loss=Multinomial(3))) == 7
 
     def test_their_levels_rows_and_penalty_do_too(self):
         def found(fold, **settings):
             (one,) = resolve(small_recipe(hierarchy(**settings)), fold, Run(0)).neurons
             return one
 
-        many, few = found(rows_of(900), n_networks=20), found(rows_of(399), n_networks=20)
+        many, few = found(rows_of(1_000), n_networks=20), found(rows_of(399), n_networks=20)
         assert (many.sampler.levels, few.sampler.levels) == ((8, 8), (8,))
         assert (many.sampler.max_networks, few.sampler.max_networks) == (20, 8)
-        assert [found(rows_of(900, n)).max_rows for n in (3, 99, 1_000)] == [4_000, 2_000, 1_000]
+        assert [found(rows_of(900, n)).max_rows for n in (3, 149, 1_000)] == [2_000, 1_333, 1_000]
+        assert found(rows_of(40_000)).max_rows == 10_000
         assert found(rows_of(900), max_rows=None).max_rows is None
         assert many.solver == LLA(10, ridge=1e-5, max_iter=10, tol=5e-3)
         assert found(rows_of(900, loss=Logistic())).solver.ridge == 1e-4

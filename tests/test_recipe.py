@@ -198,7 +198,7 @@ class TestFlattening:
         layer = keeper.seen[0]
         assert layer.n_members == len(before) + len(life.members)
         earlier = np.concatenate([one.network.bias for one in first.members])
-        np.testing.assert_array_equal(layer.theta[: len(earlier), -1], earlier)
+        np.testing.assert_array_equal(layer.neurons.bias[: len(earlier)], earlier)
         X = table_of(problem)
         scores = [one.network.score(X)[:, 0] for one in (*first.members, *life.members)]
         np.testing.assert_allclose(life.network.score(X)[:, 0], np.mean(scores, axis=0), atol=1e-12)

@@ -96,7 +96,7 @@ class TestSquaredError:
 
         chosen = fit(problem, inflation=inflation)[:, 0]
         moments = gather_moments(problem, plain_layer(5).features, SCALE)
-        best = min(Spectrum.of(*moments.centred()).penalties(), key=score)
+        best = min(Spectrum.of(*moments.centred).penalties(), key=score)
         expected = ridge_by_rows(X, y, weight, best, SCALE)
         np.testing.assert_allclose(chosen, expected, rtol=1e-6, atol=1e-9)
         unpenalised = ridge_by_rows(X, y, weight, 0.0, SCALE)
@@ -108,7 +108,7 @@ class TestSquaredError:
         parts = split_rows(problem, 30)
         X, y, weight = columns(problem)
         grid = Spectrum.of(
-            *gather_moments(parts[0], plain_layer(5).features, SCALE).centred()
+            *gather_moments(parts[0], plain_layer(5).features, SCALE).centred
         ).penalties()
 
         def validation_loss(penalty):
@@ -167,7 +167,7 @@ class TestLogistic:
         moments = quadratic_model(
             problem, layer.features, SCALE, found * np.append(SCALE, 1)[:, None]
         )
-        spectrum = Spectrum.of(*moments.centred())
+        spectrum = Spectrum.of(*moments.centred)
 
         def score(penalty):
             paid = 1.4 * spectrum.freedom(penalty) / weight.sum()
@@ -259,7 +259,7 @@ class TestMultinomial:
             return np.square(residual).sum() / (1 - 1.4 * np.trace(hat) / total) ** 2
 
         moments = gather_moments(problem, plain_layer(5).features, SCALE)
-        best = min(Spectrum.of(*moments.centred()).penalties(), key=score)
+        best = min(Spectrum.of(*moments.centred).penalties(), key=score)
         share = weight @ indicators / total
         found = fit(problem)
         # Where the gradient vanishes, it shows the penalty that was paid.
@@ -326,7 +326,7 @@ def test_centred_moments_are_weighted_covariances():
     X, y, weight = columns(problem)
     moments = gather_moments(problem, plain_layer(5).features, SCALE)
     expected = np.cov(np.column_stack([X / SCALE, y]), rowvar=False, aweights=weight, ddof=0)
-    covariance, cross, variance = moments.centred()
+    covariance, cross, variance = moments.centred
     np.testing.assert_allclose(covariance, expected[:5, :5], atol=1e-9)
     np.testing.assert_allclose(cross[:, 0], expected[:5, 5], atol=1e-9)
     assert variance == pytest.approx(expected[5, 5])
@@ -346,3 +346,14 @@ def test_centred_moments_are_weighted_covariances():
 def test_settings_out_of_range_are_named(settings, named):
     with pytest.raises(ValueError, match=named):
         RidgeOutput(**settings).check()
+
+
+def test_deviations_are_those_of_the_features_and_one_where_they_do_not_vary():
+    problem = make(SquaredError())
+    X, y, weight = columns(problem)
+    still = np.column_stack([X, np.full(len(X), 3.0), np.zeros(len(X))])
+    problem = plain_problem(still, y, weight, SquaredError())
+    moments = gather_moments(problem, plain_layer(7).features, np.ones(7))
+    mean = np.average(X, axis=0, weights=weight)
+    expected = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+    np.testing.assert_allclose(moments.deviations(), [*expected, 1.0, 1.0], rtol=1e-10)

@@ -7,6 +7,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from coded_tables import N_TREES, SEED, SETTINGS, Coded, few_valued, grow, inside, target_of
 from lifenet.losses import Logistic, Multinomial, SquaredError
 from lifenet.neurons.leaves import leaf_layer, tree_network
+from oracles import stored, theta_of
 
 LOSSES = [SquaredError(), Logistic(), Multinomial(3)]
 named = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
@@ -125,8 +126,8 @@ class TestLeafBounds:
             assert height.shape == (0, 1)
             layer = leaf_layer(leaves, few.columns)
             assert layer.n_features == 0
-            assert layer.theta.shape == (0, few.columns.n_codes + 1)
-            assert layer.trainable.shape == (0, few.columns.n_codes)
+            assert theta_of(layer).shape == (0, few.columns.n_codes + 1)
+            assert stored(layer.neurons.weights).shape == (0, few.columns.n_codes)
         # The first trees explain all to rounding; the others have nothing to split for.
         signs = np.repeat([-1.0, 1.0], 8)
         first, _ = grow(signs[:, None], signs, max_features=1.0, learning_rate=1.0).leaves()

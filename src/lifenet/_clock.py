@@ -37,6 +37,16 @@ class Deadline:
         """Whether the end has been reached."""
         return now() >= self.end
 
+    @property
+    def limited(self) -> bool:
+        """Whether there is an end."""
+        return not math.isinf(self.end)
+
+    @property
+    def left(self) -> float:
+        """Seconds until the end, zero after it."""
+        return max(self.end - now(), 0.0)
+
     def at(self, share: float) -> Deadline:
         """The same stretch, ended after a share of it."""
         if math.isinf(self.end):

@@ -26,8 +26,7 @@ from lifenet._threads import one_blas_thread
 from lifenet.compress.frontier import Frontier
 from lifenet.compress.pruning import select_neurons
 from lifenet.compress.soft_targets import hold, soft_targets, swap_columns
-from lifenet.data.evaluation import row_losses, standard_error
-from lifenet.data.problem import Problem
+from lifenet.data.evaluation import row_losses, some_rows, standard_error
 from lifenet.finetune.lbfgs import LBFGS
 from lifenet.finetune.minibatch import MiniBatch
 from lifenet.neurons.layer import neurons_for_linear
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats, Integers
     from lifenet.data.folds import Fold
     from lifenet.data.inputs import Inputs
+    from lifenet.data.problem import Problem
     from lifenet.data.run import Run
     from lifenet.network import ReluNetwork
     from lifenet.stacking.base import FoldFit
@@ -49,6 +49,11 @@ __all__ = ["Distil", "follow_path"]
 _ALL_ITERATIONS, _FEWEST_ITERATIONS, _FEWEST_STEPS = 64, 20, 100
 # Rows on which mini-batches are measured, and trained on, too: soft targets have no noise.
 _VALIDATION_ROWS = 4_000
+# Rows that are enough to distil from: soft targets have no noise. Where time is short, fewer, and
+# the largest neurons only.
+_MOST_ROWS, _HURRIED_ROWS, _HURRIED_NEURONS = 20_000, 2_000, 400
+# Seconds below which a path is not begun. Chosen by hand.
+_LEAST_SECONDS = 4.0
 # The refinement on all rows starts near its end: it gets this part of the steps and of the rate.
 _AGAIN = 4
 # Share of a network's loss that another may be known to save.
@@ -154,12 +159,13 @@ class Distil(Settings):
         """
         if network.n_neurons <= self.n_neurons:
             return network
-        fold = first.fold
+        fold, smallest = first.fold, network
         own = None if fold.refits or fold.validation is None else first.network
-        frontier = follow_path(
-            data.problem, network, self, fold, own, data.groups, deadline=run.deadline
-        )
-        smallest: ReluNetwork = frontier.networks[-1]
+        if run.deadline.left >= _LEAST_SECONDS:
+            frontier = follow_path(
+                data.problem, network, self, fold, own, data.groups, deadline=run.deadline
+            )
+            smallest = frontier.networks[-1]
         if smallest.n_neurons > self.n_neurons:
             warnings.warn(
                 f"The time limit was reached before {self.n_neurons} neurons were distilled; they "
@@ -180,17 +186,18 @@ class Distil(Settings):
         elif isinstance(tuning, LBFGS):
             settings = replace(settings, finetune=replace(tuning, max_iter=_FEWEST_ITERATIONS))
         with one_blas_thread():
-            rows = hold(data.problem.rows)
+            some = some_rows(data.problem, _HURRIED_ROWS)
+            rows = hold(some.rows)
             share = np.full(rows.n_rows, self.soft_share)
-            soft = soft_targets(replace(data.problem, rows=rows), teacher, share)
-            fewer = select_neurons(soft, network, self.n_neurons)
+            soft = soft_targets(replace(some, rows=rows), teacher, share)
+            fewer = select_neurons(soft, network, self.n_neurons, _HURRIED_NEURONS)
             return settings.refine(soft, fewer, NEVER)
 
     def refine(
         self, problem: Problem, network: ReluNetwork, deadline: Deadline, shortened: int = 1
     ) -> ReluNetwork:
-        """A network fine-tuned to soft targets, in a fraction of its time."""
-        tuning = self.finetune
+        """A network fine-tuned to soft targets, in a fraction of its time; all weights may move."""
+        tuning, network = self.finetune, network.dense()
         if isinstance(tuning, LBFGS):
             most = _fewer(network.n_neurons, tuning.max_iter, _FEWEST_ITERATIONS, shortened)
             fewer = replace(tuning, max_iter=most)
@@ -204,7 +211,7 @@ class Distil(Settings):
         refined: ReluNetwork = tuning.refine(
             problem,
             network,
-            validation=_some_of(problem),
+            validation=some_rows(problem, _VALIDATION_ROWS),
             seed=np.random.SeedSequence(0),
             deadline=deadline,
         ).network
@@ -304,6 +311,7 @@ class _Path:
 
     def _soft(self, problem: Problem, teacher: ReluNetwork) -> Problem:
         """The problem with soft targets, and rows with swapped columns where they are asked for."""
+        problem = some_rows(problem, _MOST_ROWS)
         rows, settings = hold(problem.rows), self.settings
         share = np.full(rows.n_rows, settings.soft_share)
         if float(settings.augmentation) > 0:
@@ -356,12 +364,3 @@ def _fewer(n_neurons: int, most: int, fewest: int, shortened: int) -> int:
     """Iterations of a size, where `most` are for the small ones."""
     share = min(1.0, _ALL_ITERATIONS / max(n_neurons, 1))
     return max(max(round(share * most), min(fewest, most)) // shortened, 1)
-
-
-def _some_of(problem: Problem) -> Problem:
-    """Rows at even distances, where there are many."""
-    n_rows = problem.rows.n_rows
-    if n_rows <= _VALIDATION_ROWS:
-        return problem
-    index = np.linspace(0, n_rows - 1, _VALIDATION_ROWS).astype(np.intp)
-    return Problem(problem.rows.take(index), problem.loss)

@@ -28,15 +28,19 @@ _PENALTY = 1e-3
 _LEAST_CURVATURE = 1e-6
 
 
-def select_neurons(problem: Problem, network: ReluNetwork, n_neurons: int) -> ReluNetwork:
+def select_neurons(
+    problem: Problem, network: ReluNetwork, n_neurons: int, most: int = _MOST_NEURONS
+) -> ReluNetwork:
     """Those neurons that the fit misses most, under a new output layer.
+
+    Of more than `most` neurons, and twice as many as wanted, the largest take part.
 
     By the quadratic that the loss looks like at the network's scores f: with curvature h (the mean
     of the outputs') and gradient g, ``sum_i h_i (f_i - g_i / h_i - score_i)²``.
     """
-    network = _largest(problem, network, max(_MOST_NEURONS, 2 * n_neurons))
+    network = _largest(problem, network, max(most, 2 * n_neurons))
     moments = _quadratic(problem, network)
-    covariance, cross, _ = moments.centred()
+    covariance, cross, _ = moments.centred
     kept, beta = eliminate_backward(covariance, cross, n_neurons, _PENALTY)
     means = moments.means
     intercept = means[moments.n_features :] - means[kept] @ beta
@@ -47,8 +51,8 @@ def _largest(problem: Problem, network: ReluNetwork, most: int) -> ReluNetwork:
     """The neurons whose part of the score varies most, where there are more than `most`."""
     if network.n_neurons <= most:
         return network
-    theta = np.column_stack([network.weights, network.bias])
-    size = spreads(problem, Activations(theta)) * np.linalg.norm(network.beta, axis=1)
+    neurons = Activations(network.weights, network.bias)
+    size = spreads(problem, neurons) * np.linalg.norm(network.beta, axis=1)
     return network.select(np.sort(np.argsort(-size, kind="stable")[:most]))
 
 
@@ -56,12 +60,11 @@ def _quadratic(problem: Problem, network: ReluNetwork) -> Moments:
     """Moments of the neurons and of the responses that a step of Newton's method aims at."""
     loss, rows, m, k = problem.loss, problem.rows, network.n_neurons, network.n_outputs
     kind = working_type(rows)
-    theta = np.column_stack([network.weights, network.bias]).astype(kind)
+    neurons = Activations(network.weights, network.bias)
 
     def sums(block: Block) -> tuple[Floats]:
         columns = np.ones((m + 1 + k, len(block.target)), dtype=kind)
-        hidden = theta @ block.inputs.astype(kind, copy=False)
-        np.maximum(hidden, 0, out=columns[:m])
+        columns[:m] = neurons.of(block)
         score = columns[:m].T @ network.beta + network.intercept
         curvature = loss.curvature(block.target, score).mean(axis=1)
         curvature = np.maximum(curvature, _LEAST_CURVATURE)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
 from lifenet.data import budgets
+from lifenet.data.coded_rows import CodedRows
+from lifenet.data.evaluation import scores_of
 from lifenet.data.problem import Problem
 from lifenet.data.rows import HeldRows
 from lifenet.losses import Multinomial
@@ -38,7 +40,7 @@ def soft_targets(problem: Problem, teacher: ReluNetwork, share: float | Floats) 
     share : between 0 and 1, one for all rows or one a row, (n_rows,)
     """
     rows, loss = problem.rows, problem.loss
-    expected = loss.mean(_scores(problem, teacher))
+    expected = loss.mean(scores_of(problem, teacher))
     if loss.n_outputs == 1:
         mixed = share * expected[:, 0] + (1.0 - share) * rows.target
         return Problem(rows.with_target(mixed), loss)
@@ -46,12 +48,6 @@ def soft_targets(problem: Problem, teacher: ReluNetwork, share: float | Floats) 
     expected[np.arange(len(expected)), rows.target.astype(np.intp)] += 1.0 - np.asarray(share)
     numbers = np.arange(len(expected), dtype=np.float64)
     return Problem(rows.with_target(numbers), _Shares(loss.n_outputs, expected))
-
-
-def _scores(problem: Problem, network: ReluNetwork) -> Floats:
-    """Scores of all rows, (n_rows, n_outputs)."""
-    scores = problem.rows.collect(lambda block: network.score(block.inputs[:-1].T).T)
-    return np.ascontiguousarray(scores.T)
 
 
 @dataclass(frozen=True)
@@ -96,22 +92,29 @@ def swap_columns(rows: Rows, groups: Sequence[Integers], times: float) -> Rows:
     odds = rows.weight / rows.total_weight
     one, other = generator.choice(rows.n_rows, (2, size), p=odds)
     swapped = generator.random((len(groups), size)) < _SWAPPED
+    target = np.append(rows.target, np.zeros(size))
+    weight = np.append(rows.weight, np.full(size, _SWAPPED_WEIGHT * rows.total_weight / size))
+    if isinstance(rows, CodedRows):  # a group is all codes of a column
+        values = rows.values
+        crossed = values[one]
+        for column, index in enumerate(swapped):
+            crossed[index, column] = values[other[index], column]
+        both = np.vstack([values, crossed])
+        return replace(rows, X=both, target=target, weight=weight, index=None)
     inputs = rows.collect(lambda block: block.inputs.copy())
     mixed = inputs[:, one]
     for group, index in zip(groups, swapped, strict=True):
         mixed[np.ix_(group, index)] = inputs[np.ix_(group, other[index])]
-    weight = np.full(size, _SWAPPED_WEIGHT * rows.total_weight / size)
-    return HeldRows(
-        np.hstack([inputs, mixed]),
-        np.append(rows.target, np.zeros(size)),
-        np.append(rows.weight, weight),
-    )
+    return HeldRows(np.hstack([inputs, mixed]), target, weight)
 
 
 def hold(rows: Rows) -> Rows:
     """Rows laid out once for many passes: those of large tables in single precision."""
     cells = rows.n_rows * (rows.n_features + 1)
-    if not budgets.HELD_DOUBLE < 8 * cells <= 2 * budgets.HELD_SINGLE:
+    if (
+        isinstance(rows, CodedRows)
+        or not budgets.HELD_DOUBLE < 8 * cells <= 2 * budgets.HELD_SINGLE
+    ):
         return rows.held()
     inputs = rows.collect(lambda block: block.inputs.astype(np.float32))
     return HeldRows(inputs, rows.target, rows.weight)

@@ -10,12 +10,10 @@ HELD_ROWS = 64 << 20
 #: Bytes of activations of all rows that are held while an output layer is fitted by Newton's
 #: method; beyond them they are computed at every pass.
 HELD_ACTIVATIONS = 1 << 28
-#: The same while penalty discounts are chosen: fewer passes, of larger layers.
+#: The same while penalty discounts are chosen, in single precision: fewer passes, of larger layers.
 HELD_LAYER = 1 << 29
 #: Bytes of rows that distillation holds in double precision, and beyond them in single precision.
 HELD_DOUBLE, HELD_SINGLE = 1 << 26, 1 << 29
-#: Cells of codes that are held in double precision; beyond them in single precision.
-DOUBLE_CODES = 1 << 22
 #: Cells of a block of features whose products are summed: few large blocks, since each adds a
 #: whole matrix to the sum.
 GRAM_BLOCK = 1 << 22

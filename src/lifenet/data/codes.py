@@ -29,6 +29,9 @@ __all__ = ["QuantileCoding"]
 _ROWS_A_BIN = 10
 #: But not fewer knots than this.
 _FEWEST_KNOTS = 4
+#: "auto" bins: times the square root of the rows, at least, and at most. Fewer than 64 raise the
+#: error on California (16,500 rows) by 2 %, and change nothing on smaller sets.
+_BINS_OF_ROWS, _FEWEST_BINS, _MOST_BINS = 0.5, 32, 96
 #: Knots nearer to each other than this share of their size, or of the column's range, differ by
 #: rounding only.
 _SAME_SIZE, _SAME_RANGE = 1e-12, 1e-15
@@ -63,8 +66,9 @@ class QuantileCoding(Settings):
     n_knots : int, default=32
         Most knots for "quantile" and "both"; fewer where there are not ten rows (or units of
         weight) to a knot, down to four.
-    max_bins : int, default=12
-        Most bins of a column for "piecewise" and "full", fewer likewise.
+    max_bins : int or "auto", default=12
+        Most bins of a column for "piecewise" and "full", fewer likewise. "auto" takes half the
+        square root of the rows, 32 at least and 96 at most.
     min_values : int, default=12
         Columns with no more distinct values are one code, the value itself.
     clip : float, default=0.001
@@ -89,7 +93,7 @@ class QuantileCoding(Settings):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kind": [StrOptions({"both", "quantile", "piecewise", "full"})],
         "n_knots": [Interval(Integral, 2, None, closed="left")],
-        "max_bins": [Interval(Integral, 1, None, closed="left")],
+        "max_bins": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "min_values": [Interval(Integral, 1, None, closed="left")],
         "clip": [Interval(Real, 0, 0.5, closed="left")],
         "margin": [Interval(Real, 0, None, closed="left")],
@@ -97,7 +101,7 @@ class QuantileCoding(Settings):
 
     kind: str = "both"
     n_knots: int = 32
-    max_bins: int = 12
+    max_bins: int | str = 12
     min_values: int = 12
     clip: float = 0.001
     margin: float = 0.25
@@ -138,7 +142,9 @@ class QuantileCoding(Settings):
         """Knots and the codes there; None for a column that does not vary."""
         if len(rows.values) <= self.min_values:
             return _between_ends(rows)
-        wanted = self.max_bins + 1 if self.kind in ("piecewise", "full") else self.n_knots
+        wanted = self.n_knots
+        if self.kind in ("piecewise", "full"):
+            wanted = 1 + _bins(rows.total) if isinstance(self.max_bins, str) else 1 + self.max_bins
         enough = max(_FEWEST_KNOTS, int(rows.total // _ROWS_A_BIN))
         knots = _place_knots(rows, min(wanted, enough), self.clip)
         if len(knots) < 2:
@@ -200,6 +206,11 @@ class _Distribution:
         mean = share @ cut
         deviation = np.sqrt(share @ np.square(cut - mean))
         return np.asarray(((values - middle) / half - mean) / deviation)
+
+
+def _bins(n_rows: float) -> int:
+    """Bins that so many rows allow for."""
+    return int(np.clip(_BINS_OF_ROWS * np.sqrt(n_rows), _FEWEST_BINS, _MOST_BINS))
 
 
 def _place_knots(rows: _Distribution, n_knots: int, clip: float) -> Floats:

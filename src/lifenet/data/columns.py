@@ -9,7 +9,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from lifenet._typing import Floats, Integers
-    from lifenet.data.rows import ArrayRows, Scaling
+    from lifenet.data.coded_rows import CodedRows
+    from lifenet.data.rows import Scaling
     from lifenet.network import ColumnCoding
 
 __all__ = ["CodedColumns", "code_groups", "coded_columns"]
@@ -53,10 +54,10 @@ class CodedColumns:
         return np.clip(np.searchsorted(knots, heights, side="right") - 1, 0, len(knots) - 2)
 
 
-def coded_columns(coding: ColumnCoding, rows: ArrayRows) -> CodedColumns:
+def coded_columns(rows: CodedRows) -> CodedColumns:
     """Values, scores and ramps of a coding of the kind "full", on standardised rows."""
     assert rows.scaling is not None
-    scaling = rows.scaling
+    scaling, coding = rows.scaling, rows.coding
     zero, one = _heights(0.0, scaling), _heights(1.0, scaling)
     value, smooth, ramps, knots = [], [], [], []
     for column in range(coding.n_features):
@@ -64,13 +65,11 @@ def coded_columns(coding: ColumnCoding, rows: ArrayRows) -> CodedColumns:
         value.append(codes[0])
         smooth.append(codes[:_BEFORE_RAMPS])
         if len(codes) > 1:
-            # Rounded as the rows are, so that a threshold at a knot's value is in the knot's bin.
-            heights = _heights_of_ramps(coding.values[column]).astype(rows.X.dtype)
-            heights = heights.astype(np.float64)
+            heights = _heights_of_ramps(coding.values_of(column))
             ramps.append(codes[_BEFORE_RAMPS:])
             knots.append((heights - scaling.center[codes[0]]) / scaling.scale[codes[0]])
         else:
-            ends = _ends(rows, codes[0])
+            ends = _ends(rows, column, codes[0])
             ramps.append(codes if len(ends) else codes[:0])
             knots.append(ends)
             zero[codes[0]], one[codes[0]] = ends if len(ends) else (0.0, 1.0)
@@ -104,11 +103,11 @@ def _heights(value: float, scaling: Scaling) -> Floats:
     return np.asarray((value - scaling.center) / scaling.scale)
 
 
-def _ends(rows: ArrayRows, code: Integers) -> Floats:
+def _ends(rows: CodedRows, column: int, code: Integers) -> Floats:
     """Least and largest value of a column of two values, standardised; nothing where it is one."""
     assert rows.scaling is not None
-    if rows.scaling.constant[code]:
+    values = rows.coding.values_of(column)[:, 0]
+    if rows.scaling.constant[code] or not len(values):
         return np.zeros(0)
-    column = rows.X[:, code] if rows.index is None else rows.X[rows.index, code]
-    ends = np.array([column.min(), column.max()], dtype=np.float64)
+    ends = values[[0, -1]]
     return np.asarray((ends - rows.scaling.center[code]) / rows.scaling.scale[code])

@@ -6,34 +6,42 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lifenet.data.coded_rows import CodedRows
+from lifenet.data.problem import Problem
+
 if TYPE_CHECKING:
     from lifenet._typing import Floats
-    from lifenet.data.problem import Problem
-    from lifenet.data.rows import Block
     from lifenet.network import ReluNetwork
 
-__all__ = ["mean_loss", "row_losses", "scores_of", "standard_error"]
+__all__ = ["mean_loss", "row_losses", "scores_of", "some_rows", "standard_error"]
 
 
 def scores_of(problem: Problem, network: ReluNetwork) -> Floats:
     """Scores of all rows, (n_rows, n_outputs)."""
-    return problem.rows.collect(lambda block: network.score(block.inputs[:-1].T).T).T
+    rows = problem.rows
+    if isinstance(rows, CodedRows):
+        return rows.of_columns(network).score(rows.values)
+    return rows.collect(lambda block: network.score(block.inputs[:-1].T).T).T
 
 
 def row_losses(problem: Problem, network: ReluNetwork) -> Floats:
     """Loss of each row, (n_rows,)."""
-
-    def losses(block: Block) -> Floats:
-        score = network.score(block.inputs[:-1].T)
-        return problem.loss.value(block.target, score)
-
-    return problem.rows.collect(losses)
+    return problem.loss.value(problem.rows.target, scores_of(problem, network))
 
 
 def mean_loss(problem: Problem, network: ReluNetwork) -> float:
     """Weighted mean loss of all rows."""
     rows = problem.rows
     return float(rows.weight @ row_losses(problem, network)) / rows.total_weight
+
+
+def some_rows(problem: Problem, most: int) -> Problem:
+    """The problem on rows at even distances, where it has more than `most`."""
+    n_rows = problem.rows.n_rows
+    if n_rows <= most:
+        return problem
+    index = np.linspace(0, n_rows - 1, most).astype(np.intp)
+    return Problem(problem.rows.take(index), problem.loss)
 
 
 def standard_error(values: Floats, weight: Floats) -> float:

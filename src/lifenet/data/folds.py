@@ -20,6 +20,7 @@ from lifenet.kernels.hashing import hash_rows
 
 if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats, Integers
+    from lifenet.data.coded_rows import CodedRows
     from lifenet.data.columns import CodedColumns
     from lifenet.data.inputs import Inputs
     from lifenet.data.rows import ArrayRows
@@ -116,7 +117,7 @@ class CrossFit(Settings):
     Parameters
     ----------
     n_folds : int, "auto" or "more", default="auto"
-        Folds, and so networks that are averaged. "auto" takes 4, or 5 below 3,000 rows; "more" 8,
+        Folds, and so networks that are averaged. "auto" takes 4, or 5 below 3,000 rows; "more" 7,
         or 5 from 20,000 rows on. Fewer where rows are too few.
     extra_fold : bool, default=False
         Whether there is one fold more, which shares validation rows with the others. There, two
@@ -221,7 +222,7 @@ def _splits(data: Inputs) -> list[tuple[Bools, Bools]]:
     ]
 
 
-def _inside(rows: ArrayRows, index: Any) -> Bools:
+def _inside(rows: ArrayRows | CodedRows, index: Any) -> Bools:
     inside = np.zeros(len(rows.X), dtype=bool)
     inside[index] = True
     return inside if rows.index is None else inside[rows.index]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from lifenet._typing import Floats, Integers
+    from lifenet.data.coded_rows import CodedRows
     from lifenet.data.columns import CodedColumns
     from lifenet.data.problem import Problem
     from lifenet.data.rows import ArrayRows
@@ -50,7 +51,7 @@ class Inputs:
 
     X: Floats
     problem: Problem
-    rows: ArrayRows
+    rows: ArrayRows | CodedRows
     units: Units
     classes: npt.NDArray[Any] | None = None
     columns: CodedColumns | None = None

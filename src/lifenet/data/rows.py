@@ -18,7 +18,7 @@ from lifenet.data import budgets
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["ArrayRows", "Block", "HeldRows", "Rows", "Scaling"]
+__all__ = ["ArrayRows", "Block", "Blockwise", "HeldRows", "Rows", "Scaling", "reweighted"]
 
 _COLLECT_ROWS = 4096
 
@@ -104,7 +104,7 @@ class Rows(Protocol):
         """The same rows, ready for many passes."""
 
 
-class _Blockwise:
+class Blockwise:
     """Sums over blocks, for rows that can yield them."""
 
     def _blocks(self, block_rows: int) -> Iterator[Block]:
@@ -130,7 +130,7 @@ class _Blockwise:
 
 
 @dataclass(frozen=True)
-class HeldRows(_Blockwise):
+class HeldRows(Blockwise):
     """Rows that are already scaled and laid out as blocks want them.
 
     Attributes
@@ -164,7 +164,7 @@ class HeldRows(_Blockwise):
 
     def take(self, indices: Integers, counts: Floats | None = None) -> HeldRows:
         """Some of the rows, each `counts` times as heavy as it was."""
-        weight = _reweighted(self.weight, indices, counts)
+        weight = reweighted(self.weight, indices, counts)
         return HeldRows(self.inputs[:, indices], self.target[indices], weight)
 
     def with_columns(self, indices: Integers) -> HeldRows:
@@ -182,7 +182,7 @@ class HeldRows(_Blockwise):
 
 
 @dataclass(frozen=True)
-class ArrayRows(_Blockwise):
+class ArrayRows(Blockwise):
     """Rows of an array, scaled block by block so that the table is never copied.
 
     Attributes
@@ -245,7 +245,7 @@ class ArrayRows(_Blockwise):
     def take(self, indices: Integers, counts: Floats | None = None) -> ArrayRows:
         """Some of the rows, each `counts` times as heavy as it was; the table is not copied."""
         index = indices if self.index is None else self.index[indices]
-        weight = _reweighted(self.weight, indices, counts)
+        weight = reweighted(self.weight, indices, counts)
         return replace(self, target=self.target[indices], weight=weight, index=index)
 
     def with_columns(self, indices: Integers) -> ArrayRows:
@@ -301,7 +301,8 @@ class ArrayRows(_Blockwise):
         return Scaling(center, np.where(constant, 1.0, scale), constant)
 
 
-def _reweighted(weight: Floats, indices: Integers, counts: Floats | None) -> Floats:
+def reweighted(weight: Floats, indices: Integers, counts: Floats | None) -> Floats:
+    """Weights of some rows, each `counts` times as heavy as it was."""
     return weight[indices] if counts is None else weight[indices] * counts
 
 

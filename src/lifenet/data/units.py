@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lifenet.data.rows import Scaling
+from lifenet.kernels.weights import multiply_columns
 from lifenet.network import ReluNetwork
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Units:
         """
         idle = self.scaling.constant & trained
         kept = ReluNetwork(
-            weights=np.where(idle, 0.0, network.weights),
+            weights=multiply_columns(network.weights, np.where(idle, 0.0, 1.0)),
             bias=network.bias,
             beta=network.beta,
             intercept=network.intercept,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from lifenet._typing import Floats
+    from lifenet.data.coded_rows import CodedRows
     from lifenet.network import CodedNetwork
 
 __all__ = ["NetworkClassifier", "NetworkEstimator", "NetworkRegressor", "constant_network"]
@@ -50,9 +51,11 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _encode(self, X: Floats, weight: Floats | None, *, reset: bool) -> Floats:
-        """Columns to train on: those of the user, unless an estimator has codes of them."""
-        return X
+    def _rows(
+        self, X: Floats, target: Floats, weight: Floats | None, *, reset: bool
+    ) -> ArrayRows | CodedRows:
+        """Rows to train on: the user's columns, unless an estimator has codes of them."""
+        return ArrayRows.of(X, target, weight)
 
     def _keep(self, network: ReluNetwork | CodedNetwork, data: Inputs) -> None:
         """Keep a network of the user's units, and what is known of the columns."""
@@ -105,8 +108,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
         """Standardised rows and target; a constant target has spread one."""
         X, y = self._check_fit_input(X, y, y_numeric=True, reset=reset)
         weight = _counting(check_sample_weight(sample_weight, len(X)))
-        codes = self._encode(X, weight, reset=reset)
-        rows = ArrayRows.of(codes, np.asarray(y, dtype=np.float64), weight)
+        rows = self._rows(X, np.asarray(y, dtype=np.float64), weight, reset=reset)
         center, spread = _mean_and_spread(rows.target, rows.weight)
         rows = rows.with_target((rows.target - center) / spread).standardised()
         assert rows.scaling is not None
@@ -137,9 +139,8 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, len(X))
         known = None if reset else self.classes_
-        inputs = self._encode(X, _counting(weight), reset=reset)
         classes, codes, weight = encode_classes(y, weight, self.class_weight, known)
-        rows = ArrayRows.of(inputs, codes, _counting(weight)).standardised()
+        rows = self._rows(X, codes, _counting(weight), reset=reset).standardised()
         assert rows.scaling is not None
         loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
         self.classes_ = classes

@@ -94,7 +94,7 @@ class DistilMixin(NetworkEstimator):
     # Tells the rows of the fit from others.
     _fitted: float
 
-    def _coded(self, network: ReluNetwork) -> ReluNetwork | CodedNetwork:
+    def _coded(self, network: ReluNetwork, units: Units) -> ReluNetwork | CodedNetwork:
         """A network of the codes, or of the columns, as one of the columns.
 
         Scores of several classes are determined up to a number common to all; theirs sum to zero.
@@ -105,7 +105,9 @@ class DistilMixin(NetworkEstimator):
                 network.intercept - network.intercept.mean(),
                 network.linear - network.linear.mean(axis=1, keepdims=True),
             )
-        return network if self.coding_ is None else CodedNetwork(self.coding_, network)
+        if self.coding_ is None:
+            return network
+        return CodedNetwork(self.coding_, network.compact(units.scaling.center))
 
     @property
     def _inner(self) -> ReluNetwork:
@@ -181,7 +183,7 @@ class DistilMixin(NetworkEstimator):
             deadline,
         )
         return replace(frontier, seen=seen).unscaled(
-            lambda one: self._coded(units.unscale(one, trained=False)), units.spread
+            lambda one: self._coded(units.unscale(one, trained=False), units), units.spread
         )
 
     def _code_groups(self) -> Any:

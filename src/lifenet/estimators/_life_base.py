@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from lifenet._clock import Deadline
 from lifenet._threads import one_blas_thread
-from lifenet.data import budgets
+from lifenet.data.coded_rows import CodedRows
 from lifenet.data.columns import code_groups, coded_columns
 from lifenet.data.folds import CrossFit, Fold, TooFewRows
 from lifenet.data.inputs import unchanged_on_failure
+from lifenet.data.rows import ArrayRows
 from lifenet.data.run import Run
 from lifenet.estimators._distilling import DistilMixin, FoldSlices
 from lifenet.estimators._progress import CallbackSupportMixin, Reporter, with_callbacks
@@ -112,7 +113,6 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
     folds_: tuple[FoldRecord, ...]
     member_inputs_: Integers | None
     _split_seed: int
-    _single: bool
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of parts as in ``solver__ridge`` too.
@@ -216,10 +216,10 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         """Checked data, with codes as the recipe wants them."""
         data = self._prepare(X, y, sample_weight, reset=reset)
         full = getattr(self.recipe_.codes, "kind", None) == "full"
-        coding = self.coding_
+        rows = data.rows
         return replace(
             data,
-            columns=coded_columns(coding, data.rows) if full and coding is not None else None,
+            columns=coded_columns(rows) if full and isinstance(rows, CodedRows) else None,
             groups=self._code_groups(),
             validation=self.validation,
             given=given,
@@ -230,7 +230,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
     ) -> None:
         """Keep what was trained, in the user's units."""
         units = data.units
-        self._keep(self._coded(units.unscale(fitted.network, trained=not before)), data)
+        self._keep(self._coded(units.unscale(fitted.network, trained=not before), units), data)
         self._keep_fit(data, self._fold_slices(fitted, seed, units))
         self.hierarchy_ = hierarchy_of(fitted, units)
         self.members_ = (*before, *members_of(fitted, self.hierarchy_))
@@ -275,7 +275,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
             layer = Layer.of_members(members, data.rows.n_features)
             seed = np.random.SeedSequence(self._seed())
             network, _ = fit_output(output, layer, Fold.whole(data.problem), seed)
-            self.network_ = self._coded(data.units.unscale(network, trained=False))
+            self.network_ = self._coded(data.units.unscale(network, trained=False), data.units)
             self._keep_fit(data, None)
         return self
 
@@ -303,18 +303,17 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
             )
         return [(neurons_for_linear(units.rescale(self._inner), data.rows), 0)]
 
-    def _encode(self, X: Floats, weight: Floats | None, *, reset: bool) -> Floats:
-        """Codes of the columns, learned from the first rows that are fitted."""
+    def _rows(
+        self, X: Floats, target: Floats, weight: Floats | None, *, reset: bool
+    ) -> ArrayRows | CodedRows:
+        """Rows with codes of the columns, learned from the first rows that are fitted."""
         if reset:
             codes = self.recipe_.codes
             names = getattr(self, "feature_names_in_", None)
             self.coding_ = None if codes is None else codes.learn(X, weight, names=names)
-            many = self.coding_ is not None and len(X) * self.coding_.n_codes > budgets.DOUBLE_CODES
-            self._single = getattr(codes, "kind", None) == "full" and many
         if self.coding_ is None:
-            return X
-        coded = self.coding_.encode(X)
-        return coded.astype(np.float32) if self._single else coded
+            return ArrayRows.of(X, target, weight)
+        return CodedRows.of(X, self.coding_, target, weight)
 
     def _code_groups(self) -> Any:
         return code_groups(self.coding_)
@@ -334,8 +333,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         With the output layer of the network (of its codes, where it has any: `network_.network`)
         they give the score: ``hidden @ beta + intercept``, and its linear part, mostly zero.
         """
-        X = self._check_input(X)
-        return self._inner.hidden(X if self.coding_ is None else self.coding_.encode(X))
+        return self.network_.hidden(self._check_input(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Names of the columns of `transform`: neuron0, neuron1, ..."""

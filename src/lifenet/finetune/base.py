@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lifenet._clock import NEVER, Deadline
 from lifenet.solvers.base import Status
@@ -13,11 +13,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from lifenet._typing import Bools
     from lifenet.data.folds import Fold
     from lifenet.data.problem import Problem
     from lifenet.network import ReluNetwork
-    from lifenet.neurons.layer import Layer
 
 __all__ = ["FineTuned", "FineTuning", "fine_tune"]
 
@@ -35,6 +33,7 @@ class FineTuned:
     validation_losses : mean loss of the validation rows at each reading, the start first; empty
         without such rows
     seconds : taken in all
+    settings : that such steps are repeated with; None for those that were given
     """
 
     network: ReluNetwork
@@ -43,6 +42,7 @@ class FineTuned:
     objectives: tuple[float, ...]
     validation_losses: tuple[float, ...]
     seconds: float
+    settings: Any = None
 
     @property
     def validation_loss(self) -> float:
@@ -61,7 +61,6 @@ class FineTuning(Protocol):
         problem: Problem,
         network: ReluNetwork,
         *,
-        trainable: Bools | None = None,
         validation: Problem | None = None,
         seed: np.random.SeedSequence | None = None,
         deadline: Deadline = NEVER,
@@ -71,8 +70,8 @@ class FineTuning(Protocol):
 
         Parameters
         ----------
-        network : in the units of the rows, without a linear part
-        trainable : (n_neurons, n_features), weights that may move; biases and coefficients all do
+        network : in the units of the rows, without a linear part; of sparse weights only those
+            that are stored may move
         validation : the network with the least loss on these rows is kept
         seed : of what is random
         n_iterations : exactly this many, where a rehearsal has found them; needs no validation rows
@@ -82,9 +81,8 @@ class FineTuning(Protocol):
 def fine_tune(
     settings: FineTuning,
     network: ReluNetwork,
-    layer: Layer,
     fold: Fold,
-    rehearse: Callable[[], tuple[ReluNetwork, Layer]],
+    rehearse: Callable[[], ReluNetwork],
     seed: np.random.SeedSequence,
     deadline: Deadline,
 ) -> FineTuned | None:
@@ -96,8 +94,8 @@ def fine_tune(
 
     Parameters
     ----------
-    network, layer : its neurons, in both; the output layer is fitted to `fold.fit`
-    rehearse : gives both where the output layer is fitted to the training rows only
+    network : its output layer is fitted to `fold.fit`
+    rehearse : gives the network whose output layer is fitted to the training rows only
     """
     if fold.validation is None or not network.n_neurons:
         return None
@@ -105,26 +103,23 @@ def fine_tune(
         return settings.refine(
             fold.train,
             network,
-            trainable=layer.trainable,
             validation=fold.validation,
             seed=seed,
             deadline=deadline,
         )
-    start, started = rehearse()
+    start = rehearse()
     rehearsed = settings.refine(
         fold.train,
         start,
-        trainable=started.trainable,
         validation=fold.validation,
         seed=seed,
         deadline=deadline,
     )
     if rehearsed.n_iterations == 0:
         return replace(rehearsed, network=network)
-    tuned = settings.refine(
+    tuned = (rehearsed.settings or settings).refine(
         fold.fit,
         network,
-        trainable=layer.trainable,
         seed=seed,
         deadline=deadline,
         n_iterations=rehearsed.n_iterations,

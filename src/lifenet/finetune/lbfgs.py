@@ -14,7 +14,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy import optimize
+from scipy import optimize, sparse
 from sklearn.utils._param_validation import Interval
 
 from lifenet._clock import NEVER, Deadline, now
@@ -24,6 +24,7 @@ from lifenet.data.evaluation import mean_loss
 from lifenet.data.problem import Problem
 from lifenet.data.rows import HeldRows
 from lifenet.finetune.base import FineTuned
+from lifenet.kernels.weights import is_sparse
 from lifenet.network import ReluNetwork
 from lifenet.solvers.base import Status
 
@@ -118,7 +119,6 @@ class LBFGS(Settings):
         problem: Problem,
         network: ReluNetwork,
         *,
-        trainable: Bools | None = None,
         validation: Problem | None = None,
         seed: np.random.SeedSequence | None = None,
         deadline: Deadline = NEVER,
@@ -129,16 +129,17 @@ class LBFGS(Settings):
         Parameters
         ----------
         problem : what is minimised
-        network : in the units of the problem's rows, without a linear part
-        trainable : (n_neurons, n_features), weights that may move; None for all
+        network : in the units of the problem's rows, without a linear part; of sparse weights only
+            those that are stored move
         validation : the network with the least loss on these rows is kept
         n_iterations : most iterations, in place of `max_iter`
         """
-        start, alive = Wide.of(network)
+        stored = _stored(network)
+        start, alive = Wide.of(network.dense())
         if not len(start.theta):
             return FineTuned(network, Status.CONVERGED, 0, (), (), 0.0)
         settings = self if n_iterations is None else replace(self, max_iter=n_iterations)
-        movable = None if trainable is None else trainable[alive]
+        movable = None if stored is None else stored[alive]
         held = Problem(problem.rows.held(), problem.loss)
         watch = _Watch(settings, held, validation, start, movable, deadline)
         watch.note(start.flat)
@@ -266,6 +267,15 @@ def value_and_gradient(
         to_theta[:, :-1] *= trainable
     gradient = Wide(to_theta, to_beta / n + decay * wide.beta, to_intercept / n)
     return value / n + penalty, gradient.flat
+
+
+def _stored(network: ReluNetwork) -> Bools | None:
+    """Weights that may move, (n_neurons, n_features); None for all."""
+    weights = network.weights
+    if not is_sparse(weights):
+        return None
+    ones = (np.ones(weights.nnz, dtype=bool), weights.indices, weights.indptr)
+    return np.asarray(sparse.csr_array(ones, shape=weights.shape).toarray())
 
 
 def working_type(rows: Rows) -> type[np.float32 | np.float64]:

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
 
     from lifenet._typing import Floats
 
-__all__ = ["conjugate_gradients", "inverse_of", "solve_minimum_norm", "solve_positive", "triangle"]
+__all__ = [
+    "conjugate_gradients",
+    "inverse_of",
+    "solve_minimum_norm",
+    "solve_positive",
+    "solve_ridge",
+    "triangle",
+]
 
 # Directions whose eigenvalue, after scaling to a unit diagonal, is below this share of the largest
 # cannot be told from rounding in a Gram matrix accumulated in float64.
@@ -23,6 +30,9 @@ _NULL_PIVOT = 1e-11
 # The same for singular values of a design. LAPACK's own cut, one rounding, lets exact null
 # directions pass for real ones now and then.
 _NULL_SINGULAR = 1e-13
+# The same as the pivot's for a factor in single precision, how far its solution is refined, and in
+# how many steps at most.
+_NULL_PIVOT_SINGLE, _REFINED, _REFINEMENTS = 1e-5, 1e-8, 8
 
 
 def solve_positive(matrix: Floats, right: Floats, diagonal: Floats | float = 0.0) -> Floats:
@@ -56,6 +66,43 @@ def solve_positive(matrix: Floats, right: Floats, diagonal: Floats | float = 0.0
     if solution is None:
         solution = _eigen_solve(system, scaled_right)
     return np.asarray((solution.T * scale).T)
+
+
+def solve_ridge(matrix: Floats, right: Floats, diagonal: Floats) -> Floats:
+    """Solve ``(matrix + diag(diagonal)) x = right`` in half the time of `solve_positive`.
+
+    The factor is in single precision, and the solution is refined with residuals in double
+    precision until they are 1e-8 of the right side, where the system allows for it. Where it does
+    not, the system is solved by `solve_positive`.
+
+    Parameters
+    ----------
+    matrix : (m, m), symmetric and positive semidefinite; only read
+    right : (m, k)
+    diagonal : (m,), positive
+    """
+    total = matrix.diagonal() + diagonal
+    if not (np.isfinite(total).all() and (total > 0).all()):
+        return solve_positive(matrix, right, diagonal)
+    scale = 1.0 / np.sqrt(total)
+    system = (matrix * scale * scale[:, None]).astype(np.float32)
+    system.flat[:: len(system) + 1] = 1.0
+    factor, failed = linalg.lapack.spotrf(system.T, lower=True, clean=False, overwrite_a=True)
+    if failed or np.square(factor.diagonal()).min() <= _NULL_PIVOT_SINGLE:
+        return solve_positive(matrix, right, diagonal)
+
+    def precondition(residual: Floats) -> Floats:
+        scaled = (residual * scale[:, None]).astype(np.float32)
+        found, _ = linalg.lapack.spotrs(factor, scaled, lower=True)
+        return np.asarray(found * scale[:, None])
+
+    solution, size = precondition(right), float(np.linalg.norm(right * scale[:, None]))
+    for _ in range(_REFINEMENTS):
+        residual = right - (matrix @ solution + diagonal[:, None] * solution)
+        if np.linalg.norm(residual * scale[:, None]) <= _REFINED * size:
+            return solution
+        solution += precondition(residual)
+    return solve_positive(matrix, right, diagonal)
 
 
 def inverse_of(matrix: Floats, diagonal: Floats | float = 0.0) -> Callable[[Floats], Floats]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
+
+from lifenet.data.coded_rows import CodedBlock
 
 if TYPE_CHECKING:
-    from lifenet._typing import Floats, Integers
+    from lifenet._typing import Floats, Integers, Weights
     from lifenet.data.rows import Block, Rows
+    from lifenet.network import ColumnTables
 
 __all__ = ["Activations", "Columns", "Features", "GivenColumns", "Spanned", "span_of_rows"]
 
@@ -31,38 +34,55 @@ class Features(Protocol):
 
 @dataclass(frozen=True)
 class Activations:
-    """Activations of a hidden layer: ``relu(theta_j' (x, 1))``, theta (n_neurons, n_inputs + 1).
+    """Activations of a hidden layer: ``relu(weights_j' x + bias_j)``.
 
-    Where most weights are zero, theta may be a sparse array.
+    Attributes
+    ----------
+    weights : (n_neurons, n_inputs); a CSR array where most are zero
+    bias : (n_neurons,)
+    dtype : of activations of rows whose inputs are codes of columns
     """
 
-    theta: Floats | sparse.csr_array
+    weights: Weights
+    bias: Floats
+    dtype: type[np.float32 | np.float64] = np.float64
 
     @property
     def n_features(self) -> int:
         """Number of neurons."""
-        return int(self.theta.shape[0])
+        return len(self.bias)
 
     def of(self, block: Block) -> Floats:
         """(n_neurons, n_rows)."""
-        features: Floats = self.theta @ block.inputs
+        features: Floats
+        if isinstance(block, CodedBlock):
+            features = np.empty((self.n_features, len(block.target)), dtype=self.dtype)
+            for neurons, heights in self._tables(block).heights(block.cells):
+                features[neurons] = heights.T
+        else:
+            features = self.weights @ block.inputs[:-1]
+            features += self.bias[:, None]
         return np.maximum(features, 0.0, out=features)
+
+    def _tables(self, block: CodedBlock) -> ColumnTables:
+        """What each column gives to each neuron, prepared once for all blocks of the same rows."""
+        rows, known = block.rows, self.__dict__.get("_known")
+        if known is None or known[0] is not rows.coding or known[1] is not rows.scaling:
+            tables = rows.tables(self.weights, self.bias, self.dtype)
+            known = self.__dict__["_known"] = (rows.coding, rows.scaling, tables)
+        found: ColumnTables = known[2]
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_known"}
+
+    def single(self) -> Activations:
+        """The same neurons, whose activations of codes are in single precision."""
+        return Activations(self.weights, self.bias, np.float32)
 
     def select(self, index: Integers) -> Activations:
         """Some of the neurons."""
-        return Activations(self.theta[index])
-
-    @property
-    def dense(self) -> Floats:
-        """Weights and biases as an array."""
-        return self.theta.toarray() if sparse.issparse(self.theta) else self.theta
-
-    def compact(self) -> Activations:
-        """The same neurons, held sparsely where most of their weights are zero."""
-        theta = self.dense
-        if 2 * np.count_nonzero(theta) > theta.size:
-            return Activations(theta)
-        return Activations(sparse.csr_array(theta))
+        return Activations(self.weights[index], self.bias[index], self.dtype)
 
 
 @dataclass(frozen=True)

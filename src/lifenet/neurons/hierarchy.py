@@ -82,7 +82,8 @@ class Hierarchy(Settings):
         rows few; for the sampler "neurons", in place of its `max_networks`. None leaves their
         number to the sampler.
     max_rows : int, "auto" or None, default=None
-        Most rows that they see; "auto" takes 4,000, fewer where inputs are many, None all.
+        Most rows that they see; "auto" takes 2,000, or a quarter of them up to 20,000,
+        fewer where inputs are many; None takes all.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

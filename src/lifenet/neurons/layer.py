@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from lifenet.kernels.weights import dense_of, lengths_of, stack_weights
 from lifenet.network import ReluNetwork
 from lifenet.neurons.features import Activations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lifenet._typing import Bools, Floats, Integers
+    from lifenet._typing import Bools, Floats, Integers, Weights
     from lifenet.data.rows import Block, Rows
     from lifenet.neurons.features import Features
 
 __all__ = ["Layer", "lengths", "neurons_for_linear"]
+
+_SOME_ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +41,6 @@ class Layer:
     intercept : (n_members,), each base learner's own intercept
     output : (n_members,), the output that each base learner's score is of
     leaf : (n_features,), whether it is a leaf neuron, whose activation runs from 0 to 1
-    trainable : (n_features, n_inputs), weights that fine-tuning may move; None for all
     """
 
     features: Features
@@ -48,7 +50,6 @@ class Layer:
     intercept: Floats
     output: Integers
     leaf: Bools | None = None
-    trainable: Bools | None = None
 
     # ------------------------------------------------------------------ making layers
 
@@ -59,7 +60,6 @@ class Layer:
         scale: Floats,
         *,
         leaf: Bools | None = None,
-        trainable: Bools | None = None,
     ) -> Layer:
         """Features of one group, for an output layer that asks nothing of base learners."""
         n = features.n_features
@@ -71,7 +71,6 @@ class Layer:
             intercept=np.zeros(1),
             output=np.zeros(1, dtype=np.intp),
             leaf=leaf,
-            trainable=trainable,
         )
 
     @classmethod
@@ -90,22 +89,18 @@ class Layer:
         """
         networks = [network for network, _ in members]
         n_read = n_inputs if inputs is None else len(inputs)
-        read = np.vstack([np.zeros((0, n_read)), *(one.weights for one in networks)])
-        weights, trainable = read, None
+        weights = stack_weights([one.weights for one in networks], n_read)
         if inputs is not None:
-            weights = np.zeros((len(read), n_inputs))
-            weights[:, inputs] = read
-            trainable = np.tile(np.isin(np.arange(n_inputs), inputs), (len(read), 1))
+            weights = _on_inputs(dense_of(weights), inputs, n_inputs)
         bias = np.concatenate([np.zeros(0), *(one.bias for one in networks)])
         return cls(
-            features=Activations(np.column_stack([weights, bias])),
+            features=Activations(weights, bias),
             scale=lengths(weights),
             member=np.repeat(np.arange(len(networks)), [one.n_neurons for one in networks]),
             beta=np.concatenate([np.zeros(0), *(one.beta[:, 0] for one in networks)]),
             intercept=np.array([one.intercept[0] for one in networks]),
             output=np.asarray([output for _, output in members], dtype=np.intp),
-            leaf=np.zeros(len(weights), dtype=bool),
-            trainable=trainable,
+            leaf=np.zeros(len(bias), dtype=bool),
         )
 
     @classmethod
@@ -115,14 +110,16 @@ class Layer:
             return layers[0]
         offsets = np.cumsum([0, *(one.n_members for one in layers[:-1])])
         return cls(
-            features=Activations(np.vstack([one.theta for one in layers])),
+            features=Activations(
+                stack_weights([one.neurons.weights for one in layers], layers[0].n_inputs),
+                np.concatenate([one.neurons.bias for one in layers]),
+            ),
             scale=np.concatenate([one.scale for one in layers]),
             member=np.concatenate([o + one.member for o, one in zip(offsets, layers, strict=True)]),
             beta=np.concatenate([one.beta for one in layers]),
             intercept=np.concatenate([one.intercept for one in layers]),
             output=np.concatenate([one.output for one in layers]),
             leaf=np.concatenate([one.leaf_mask for one in layers]),
-            trainable=_joined(layers),
         )
 
     # ------------------------------------------------------------------ the neurons
@@ -143,15 +140,20 @@ class Layer:
         return np.zeros(self.n_features, dtype=bool) if self.leaf is None else self.leaf
 
     @property
-    def theta(self) -> Floats:
-        """Weights and biases of the neurons, (n_neurons, n_inputs + 1)."""
+    def neurons(self) -> Activations:
+        """The neurons whose activations the features are."""
         assert isinstance(self.features, Activations)
-        return self.features.dense
+        return self.features
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs that the neurons may read."""
+        return int(self.neurons.weights.shape[1])
 
     def network(self, coefficients: Floats) -> ReluNetwork:
         """The neurons under an output layer (n_neurons + 1, n_outputs), the intercepts last."""
-        theta = self.theta
-        return ReluNetwork(theta[:, :-1], theta[:, -1], coefficients[:-1], coefficients[-1])
+        neurons = self.neurons
+        return ReluNetwork(neurons.weights, neurons.bias, coefficients[:-1], coefficients[-1])
 
     def pick(self, index: Integers) -> Layer:
         """Some of the neurons, in their order; all base learners stay."""
@@ -162,7 +164,6 @@ class Layer:
             member=self.member[index],
             beta=self.beta[index],
             leaf=None if self.leaf is None else self.leaf[index],
-            trainable=None if self.trainable is None else self.trainable[index],
         )
 
     # ------------------------------------------------------------------ the base learners
@@ -202,31 +203,35 @@ def neurons_for_linear(network: ReluNetwork, rows: Rows) -> ReluNetwork:
     if not np.any(network.linear):
         return network
     slopes = network.linear.T
-    inside = rows.collect(lambda block: block.inputs[:-1].copy())
-    low, high = inside.min(axis=1), inside.max(axis=1)
+    low, high = rows.reduce(_range, _wider, _SOME_ROWS)
     ends = np.minimum(slopes * low, slopes * high).sum(axis=1)
     bias = np.abs(slopes) @ (high - low) - ends
     return ReluNetwork(
-        np.vstack([network.weights, slopes]),
+        stack_weights([network.weights, slopes], network.n_features),
         np.append(network.bias, bias),
         np.vstack([network.beta, np.eye(len(slopes))]),
         network.intercept - bias,
     )
 
 
-def lengths(weights: Floats) -> Floats:
+def lengths(weights: Weights) -> Floats:
     """Length of each neuron's weights; one for a neuron without any."""
-    norms = np.linalg.norm(weights, axis=1)
+    norms = lengths_of(weights)
     return np.where(norms > 0, norms, 1.0)
 
 
-def _joined(layers: Sequence[Layer]) -> Bools | None:
-    if all(one.trainable is None for one in layers):
-        return None
-    masks = [
-        np.ones((one.n_features, one.theta.shape[1] - 1), dtype=bool)
-        if one.trainable is None
-        else one.trainable
-        for one in layers
-    ]
-    return np.vstack(masks)
+def _on_inputs(weights: Floats, inputs: Integers, n_inputs: int) -> sparse.csr_array:
+    """Weights on some of all inputs; all of these are stored, whatever they are."""
+    n, width = weights.shape
+    order = np.argsort(inputs)
+    index = np.tile(np.asarray(inputs)[order], n)
+    ends = np.arange(0, n * width + 1, width) if width else np.zeros(n + 1, dtype=np.intp)
+    return sparse.csr_array((weights[:, order].ravel(), index, ends), shape=(n, n_inputs))
+
+
+def _range(block: Block) -> tuple[Floats, Floats]:
+    return block.inputs[:-1].min(axis=1), block.inputs[:-1].max(axis=1)
+
+
+def _wider(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    return np.minimum(one[0], other[0]), np.maximum(one[1], other[1])

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lifenet.data import budgets
+from lifenet.data.evaluation import some_rows
 from lifenet.data.folds import Fold
 from lifenet.data.problem import Problem
 from lifenet.data.rows import HeldRows
-from lifenet.kernels.lstsq import solve_positive
+from lifenet.kernels.lstsq import solve_ridge
 from lifenet.kernels.unimodal import find_valley
 from lifenet.neurons.features import Activations, GivenColumns
-from lifenet.output.moments import gather_moments
-from lifenet.output.newton import spreads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lifenet._typing import Floats
+    from lifenet._typing import Bools, Floats
     from lifenet.data.rows import Block
     from lifenet.neurons.features import Features
     from lifenet.neurons.layer import Layer
@@ -34,48 +33,74 @@ _PENALTIES = np.geomspace(1e-5, 10.0, 13)
 _LEAST_SPREAD = 0.2
 
 
-def lay_out(layer: Layer, fold: Fold) -> tuple[Layer, Fold]:
-    """The layer and the fold with activations as columns, where memory allows: many passes follow.
+# Rows of a Gram matrix: as many as its products of two numbers may be, but so many a neuron at
+# least; and validation rows that are enough to choose a penalty by. Chosen by hand.
+_GRAM_PRODUCTS, _ROWS_A_FEATURE, _VALIDATION_ROWS = 10**12, 20, 8_000
+# A discount is followed up where, at the best penalty so far, its error is at most this much above
+# the least. Chosen by hand.
+_WORTH_FOLLOWING = 1.01
 
-    Otherwise the neurons are held sparsely where most of their weights are zero.
+
+def lay_out(layer: Layer, fold: Fold) -> tuple[Layer, Fold]:
+    """The layer and the fold with activations as columns: many passes follow.
+
+    They are held in single precision: coefficients are known to far fewer digits. Where rows are
+    more than the Gram matrix of so many neurons can have in time, or than can be held for a loss
+    that passes them again and again, rows at even distances stand for all.
     """
-    features = layer.features
+    features, m = layer.features, layer.n_features + 1
     if isinstance(features, Activations):
-        features = features.compact()
-    n_rows = fold.fit.rows.n_rows
-    if not fold.refits and fold.validation is not None:
-        n_rows += fold.validation.rows.n_rows
-    if 8 * n_rows * (features.n_features + 1) > budgets.HELD_LAYER:
-        return replace(layer, features=features), fold
-    train = _laid_out(fold.train, features)
-    held = Fold(
-        train,
-        None if fold.validation is None else _laid_out(fold.validation, features),
-        _laid_out(fold.fit, features) if fold.refits else train,
+        features = features.single()
+    most = max(_ROWS_A_FEATURE * m, int(_GRAM_PRODUCTS / m**2))
+    held = budgets.HELD_LAYER // (4 * m)
+    most = most if fold.fit.loss.quadratic else min(most, max(held, _ROWS_A_FEATURE * m))
+    train = some_rows(fold.train, most)
+    fit = train if not fold.refits else some_rows(fold.fit, most)
+    validation = None if fold.validation is None else some_rows(fold.validation, _VALIDATION_ROWS)
+    if fit.rows.n_rows + (0 if validation is None else validation.rows.n_rows) > held:
+        layer = replace(layer, features=features)
+        return layer, replace(fold, train=train, validation=validation, fit=fit)
+    laid_out = _laid_out(train, features)
+    columns = Fold(
+        laid_out,
+        None if validation is None else _laid_out(validation, features),
+        _laid_out(fit, features) if fold.refits else laid_out,
     )
-    return replace(layer, features=GivenColumns(features.n_features)), held
+    return replace(layer, features=GivenColumns(features.n_features)), columns
 
 
 def _laid_out(problem: Problem, features: Features) -> Problem:
     """The same rows with the features as their columns."""
+    rows, m = problem.rows, features.n_features
+    columns = np.empty((m + 1, rows.n_rows), dtype=np.float32)
+    columns[-1] = 1.0
+    done = 0
 
-    def columns(block: Block) -> Floats:
-        return np.vstack([features.of(block), np.ones(len(block.target))])
+    def fill(block: Block) -> Floats:
+        nonlocal done
+        n = len(block.target)
+        columns[:m, done : done + n] = features.of(block)
+        done += n
+        return np.zeros((0, n))
 
-    rows = problem.rows
-    return Problem(HeldRows(rows.collect(columns), rows.target, rows.weight), problem.loss)
+    rows.collect(fill)
+    return Problem(HeldRows(columns, rows.target, rows.weight), problem.loss)
 
 
-def discounted_scales(layer: Layer, train: Problem, discounts: Sequence[float]) -> list[Floats]:
+def discounted_scales(leaf: Bools, fitted: Moments, discounts: Sequence[float]) -> list[Floats]:
     """What a penalty measures coefficients in, for each discount.
 
     Leaf neurons have a scale of one; other neurons have their standard deviation over the typical
     one of leaf neurons, divided by the discount. All have one where there is one kind only.
+
+    Parameters
+    ----------
+    leaf : (n_features,), which features are leaf neurons
+    fitted : moments of the features on the training rows
     """
-    leaf = layer.leaf_mask
     if leaf.all() or not leaf.any():
-        return [np.ones(layer.n_features)]
-    deviations = spreads(train, layer.features)
+        return [np.ones(len(leaf))]
+    deviations = fitted.deviations()
     typical = _root_mean_square(deviations[leaf]) or 1.0
     others = deviations[~leaf]
     floor = _LEAST_SPREAD * _root_mean_square(others)
@@ -83,18 +108,19 @@ def discounted_scales(layer: Layer, train: Problem, discounts: Sequence[float]) 
     scale = np.where(scale > 0, scale, 1.0)
     found: list[Floats] = []
     for discount in discounts:
-        found.append(np.ones(layer.n_features))
+        found.append(np.ones(len(leaf)))
         found[-1][~leaf] = scale / discount
     return found
 
 
 def choose_scale(
-    train: Problem, validation: Problem, features: Features, scales: Sequence[Floats]
-) -> tuple[int, Floats]:
+    fitted: Moments, validation: Problem, features: Features, scales: Sequence[Floats]
+) -> tuple[int, Floats, float]:
     """The scale under which the best ridge fit has the least squared error on the validation rows.
 
-    Both sets of rows are passed once: fits and errors follow from their moments. Classes are
-    fitted as indicators. The search for the penalty of each scale starts at that of the one before.
+    Fits follow from the moments of the training rows. Classes are fitted as indicators. The middle
+    scale is searched for its best penalty first; the others are followed up from there where they
+    come close to it.
 
     Parameters
     ----------
@@ -104,45 +130,62 @@ def choose_scale(
     -------
     index : of the scale among those given
     coefficients : (n_features + 1, n_outputs), of its best fit, the intercepts last
+    penalty : of that fit
     """
-    ones = np.ones(features.n_features)
-    fitted = gather_moments(train, features, ones)
-    measured = gather_moments(validation, features, ones)
-    found: list[tuple[float, int, Floats]] = []
-    index = len(_PENALTIES) // 2
-    for number, scale in enumerate(scales):
-        path = _Path(fitted, measured, scale)
-        index = find_valley(path.error, len(_PENALTIES), index)
-        found.append((path.error(index), number, path.fits[index]))
-    _, number, fit = min(found, key=lambda one: one[:2])
-    return number, fit
+    paths = [_Path(fitted, validation, features, scale) for scale in scales]
+    middle = len(scales) // 2
+    at = find_valley(paths[middle].error, len(_PENALTIES), len(_PENALTIES) // 2)
+    found = [(paths[middle].error(at), middle, at)]
+    for number, path in enumerate(paths):
+        if number == middle or path.error(at) > _WORTH_FOLLOWING * found[0][0]:
+            continue
+        best = find_valley(path.error, len(_PENALTIES), at)
+        found.append((path.error(best), number, best))
+    _, number, at = min(found)
+    path = paths[number]
+    return number, path.fits[at], path.penalty(at)
 
 
+@dataclass
 class _Path:
     """Ridge fits of scaled features under each penalty, made when asked for."""
 
-    def __init__(self, fitted: Moments, measured: Moments, scale: Floats) -> None:
-        covariance, cross, _ = fitted.centred()
-        self.covariance = covariance / np.outer(scale, scale)
-        self.cross = cross / scale[:, None]
-        self.unit = float(np.trace(self.covariance)) / len(scale) or 1.0
-        self.fitted, self.measured, self.scale = fitted, measured, scale
-        self.fits: dict[int, Floats] = {}
+    fitted: Moments
+    validation: Problem
+    features: Features
+    scale: Floats
+    fits: dict[int, Floats] = field(default_factory=dict)
+    errors: dict[int, float] = field(default_factory=dict)
+
+    def penalty(self, index: int) -> float:
+        """One of the penalties, of coefficients times their scale."""
+        variances = self.fitted.centred[0].diagonal() / np.square(self.scale)
+        return (float(variances.mean()) or 1.0) * float(_PENALTIES[index])
 
     def error(self, index: int) -> float:
         """Of the fit under one of the penalties, on the validation rows."""
-        if index not in self.fits:
-            penalty = self.unit * float(_PENALTIES[index])
-            inside = solve_positive(self.covariance, self.cross, penalty)
-            self.fits[index] = self.fitted.with_intercept(inside / self.scale[:, None])
-        return squared_error(self.measured, self.fits[index])
+        if index not in self.errors:
+            covariance, cross, _ = self.fitted.centred
+            # In the features' own units the penalty of a coefficient is its scale squared.
+            diagonal = self.penalty(index) * np.square(self.scale)
+            inside = solve_ridge(covariance, cross, diagonal)
+            self.fits[index] = self.fitted.with_intercept(inside)
+            self.errors[index] = squared_error(self.validation, self.features, self.fits[index])
+        return self.errors[index]
 
 
-def squared_error(measured: Moments, fit: Floats) -> float:
+def squared_error(problem: Problem, features: Features, fit: Floats) -> float:
     """Mean squared error of a fit (n_features + 1, n_outputs), summed over the responses."""
-    signs = np.vstack([fit, -np.eye(fit.shape[1])])
-    products = np.einsum("ik,ij,jk->", signs, measured.products, signs, optimize=True)
-    return float(products) / measured.total
+    loss = problem.loss
+
+    def sums(block: Block) -> tuple[float]:
+        columns = features.of(block)
+        score = columns.T @ fit[:-1].astype(columns.dtype) + fit[-1]
+        errors = np.square(loss.responses(block.target) - score)
+        return (float(block.weight @ errors.sum(axis=1)),)
+
+    (total,) = problem.rows.sum(sums, budgets.FORWARD_BLOCK // (features.n_features + 1) + 1)
+    return total / problem.rows.total_weight
 
 
 def _root_mean_square(values: Floats) -> float:

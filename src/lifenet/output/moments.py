@@ -6,6 +6,7 @@ They are sums over rows, so those of two sets of rows add up to those of both.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["Moments", "gather_moments", "quadratic_model"]
 
 _SMALLEST_CURVATURE = 1e-10
+# Rows above which products of features held in single precision are summed in it: no repetition is
+# checked to rounding there.
+_SINGLE_ROWS = 20_000
+# Share of a feature's second moment below which its variance is rounding of single precision.
+_CONSTANT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,7 @@ class Moments:
         sums = self.products[self.n_features]
         return np.asarray(np.delete(sums, self.n_features) / sums[self.n_features])
 
+    @cached_property
     def centred(self) -> tuple[Floats, Floats, float]:
         """Covariances of the features (m, m) and with the responses (m, k), and their variance."""
         m, means = self.n_features, self.means
@@ -63,6 +70,14 @@ class Moments:
         kept = np.delete(np.delete(self.products, m, axis=0), m, axis=1)
         covariance = (kept - mass * np.outer(means, means)) / self.total
         return covariance[:m, :m], covariance[:m, m:], max(float(np.trace(covariance[m:, m:])), 0.0)
+
+    def deviations(self) -> Floats:
+        """Standard deviation of each feature; one where it is constant on the rows, (m,)."""
+        m = self.n_features
+        second = self.products.diagonal()[:m] / self.total
+        variance = second - np.square(self.means[:m])
+        varies = variance > _CONSTANT * second
+        return np.where(varies, np.sqrt(np.where(varies, variance, 1.0)), 1.0)
 
     def with_intercept(self, coefficients: Floats) -> Floats:
         """Coefficients (m, k) of the features with the intercepts that go with them, last."""
@@ -110,13 +125,17 @@ def _gather(
     working: Callable[[Block, Floats], tuple[Floats, Floats]],
 ) -> Moments:
     m = features.n_features
+    single = problem.rows.n_rows > _SINGLE_ROWS
 
     def sums(block: Block) -> tuple[Floats]:
-        rows = np.ones((m + 1 + n_responses, len(block.target)))
-        np.divide(features.of(block), scale[:, None], out=rows[:m])
+        columns = features.of(block)
+        kind = columns.dtype if single else np.float64
+        rows = np.ones((m + 1 + n_responses, len(block.target)), dtype=kind)
+        np.divide(columns, scale[:, None], out=rows[:m], casting="same_kind")
         weight, rows[m + 1 :] = working(block, rows[:m])
         rows *= np.sqrt(weight)
-        return (rows @ rows.T,)  # numpy sees the symmetry and does half the work
+        # numpy sees the symmetry and does half the work
+        return ((rows @ rows.T).astype(np.float64, copy=False),)
 
     (products,) = problem.rows.sum(sums, max(256, budgets.GRAM_BLOCK // (m + 1 + n_responses)))
     return Moments(products, m, problem.rows.total_weight)

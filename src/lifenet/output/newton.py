@@ -17,7 +17,7 @@ from lifenet.data import budgets
 from lifenet.data.problem import Problem
 from lifenet.data.rows import HeldRows
 from lifenet.kernels.lstsq import conjugate_gradients, inverse_of, solve_positive
-from lifenet.neurons.features import span_of_rows
+from lifenet.neurons.features import GivenColumns, span_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lifenet.data.rows import Block
     from lifenet.neurons.features import Features
 
-__all__ = ["Curvature", "fit_coefficients", "spreads"]
+__all__ = ["Curvature", "fit_coefficients", "hold_features", "spreads"]
 
 # Unknowns, and outputs, up to which a step is solved by a Hessian.
 _DIRECT_LIMIT, _DIRECT_OUTPUTS = 4000, 12
@@ -78,12 +78,31 @@ class _Held(_Scaled):
 
 
 def _laid_out(problem: Problem, features: Features, scale: Floats) -> tuple[Problem, _Scaled]:
-    """Rows and their scaled features, computed once where they may be held."""
+    """Rows and their features over a scale, computed once where they may be held.
+
+    Features that are held already are taken unchanged, and the scale is one.
+    """
     scaled, rows = _Scaled(features, scale), problem.rows
+    if isinstance(features, GivenColumns) and isinstance(rows, HeldRows):
+        return problem, _Held(features, np.ones(len(scale)))
     if 8 * rows.n_rows * (len(scale) + 1) > budgets.HELD_ACTIVATIONS:
         return problem, scaled
     held = HeldRows(rows.collect(scaled.of), rows.target, rows.weight)
     return Problem(held, problem.loss), _Held(features, scale)
+
+
+def hold_features(problem: Problem, features: Features) -> tuple[Problem, Features]:
+    """The problem with features as its columns, where they may be held: many fits follow."""
+    rows = problem.rows
+    if isinstance(features, GivenColumns) or (
+        8 * rows.n_rows * (features.n_features + 1) > budgets.HELD_ACTIVATIONS
+    ):
+        return problem, features
+    columns = rows.collect(
+        lambda block: np.vstack([features.of(block), np.ones(len(block.target))])
+    )
+    held = HeldRows(columns, rows.target, rows.weight)
+    return Problem(held, problem.loss), GivenColumns(features.n_features)
 
 
 def fit_coefficients(
@@ -94,6 +113,7 @@ def fit_coefficients(
     start: Floats | None = None,
     tolerance: float = _LAST_STEP,
     near: Curvature | None = None,
+    max_iter: int = _MAX_ITER,
 ) -> Floats:
     """Coefficients of any features, the intercepts last: (n_features + 1, n_outputs).
 
@@ -104,20 +124,18 @@ def fit_coefficients(
     start : coefficients to begin from, where the rows are more than the features
     tolerance : share of the objective that a last step may promise
     near : kept from one fit of a path to the next, where the rows are more than the features
+    max_iter : most steps
     """
     spanned = span_of_rows(features, scale, problem.rows)
     if spanned is not None:
         ones = np.ones(spanned.n_features)
-        inside = fit_coefficients(problem, spanned, ones, ridge, None, tolerance)
+        inside = fit_coefficients(problem, spanned, ones, ridge, None, tolerance, max_iter=max_iter)
         return np.vstack([spanned.basis @ inside[:-1], inside[-1:]])
-    scaling = np.append(scale, 1.0)[:, None]
-    coefficients = _newton(
-        *_laid_out(problem, features, scale),
-        ridge,
-        None if start is None else start * scaling,
-        tolerance,
-        near,
-    )
+    held, columns = _laid_out(problem, features, scale)
+    scaling = np.append(columns.scale, 1.0)[:, None]
+    penalty = np.append(ridge * np.square(scale / columns.scale), 0.0)
+    begin = None if start is None else start * scaling
+    coefficients = _newton(held, columns, penalty, begin, tolerance, near, max_iter)
     if problem.loss.relative:  # only differences between the intercepts are determined
         coefficients[-1] -= coefficients[-1].mean()
     return np.asarray(coefficients / scaling)
@@ -140,10 +158,11 @@ def spreads(problem: Problem, features: Features) -> Floats:
 def _newton(
     problem: Problem,
     features: _Scaled,
-    ridge: float,
+    ridge: Floats,
     start: Floats | None,
     tolerance: float,
     near: Curvature | None,
+    max_iter: int,
 ) -> Floats:
     """Coefficients (n_features + 1, n_outputs) that minimise the penalised loss."""
     rows, n_outputs = problem.rows, problem.loss.n_outputs
@@ -155,10 +174,10 @@ def _newton(
         coefficients = start.copy()
     # Where only differences of scores matter, shifting all intercepts alike changes nothing: a very
     # small penalty keeps the Hessian from being singular.
-    penalty = np.full(coefficients.shape, ridge)
+    penalty = np.repeat(ridge[:, None], n_outputs, axis=1)
     penalty[-1] = 1e-10 if problem.loss.relative else 0.0
     objective, gradient = _value_and_gradient(problem, features, coefficients, penalty)
-    for _ in range(_MAX_ITER):
+    for _ in range(max_iter):
         step = _newton_step(problem, features, coefficients, gradient, penalty, near)
         slope = float(np.sum(gradient * step))
         if -slope <= tolerance * objective:
@@ -183,10 +202,10 @@ def _value_and_gradient(
 
     def sums(block: Block) -> tuple[float, Floats]:
         activations = features.of(block)
-        score = activations.T @ coefficients
+        score = _scores(activations, coefficients)
         rows = loss.gradient(block.target, score)
         value = float(block.weight @ loss.value(block.target, score))
-        return value, activations @ (rows * block.weight[:, None])
+        return value, _sums(activations, rows * block.weight[:, None])
 
     value, gradient = problem.rows.sum(sums, _BLOCK_ROWS)
     n = problem.rows.total_weight
@@ -223,11 +242,23 @@ def _newton_step(
     return step.reshape(coefficients.shape)
 
 
+def _scores(activations: Floats, coefficients: Floats) -> Floats:
+    """Scores of a block, in the precision of its activations, as float64."""
+    scores = activations.T @ coefficients.astype(activations.dtype, copy=False)
+    return np.asarray(scores, dtype=np.float64)
+
+
+def _sums(activations: Floats, rows: Floats) -> Floats:
+    """Sums of activations times rows, in the precision of the activations, as float64."""
+    sums = activations @ rows.astype(activations.dtype, copy=False)
+    return np.asarray(sums, dtype=np.float64)
+
+
 def _curve(
     problem: Problem, block: Block, activations: Floats, coefficients: Floats, change: Floats
 ) -> Floats:
     """Weighted curvature of each row times a change of its scores, (n_rows, n_outputs)."""
-    score = activations.T @ coefficients
+    score = _scores(activations, coefficients)
     product = problem.loss.curvature_product(block.target, score, change)
     return product * block.weight[:, None]
 
@@ -242,15 +273,17 @@ def _hessian(problem: Problem, features: _Scaled, coefficients: Floats) -> Float
             rows = _curve(
                 problem, block, activations, coefficients, np.ones((len(block.target), 1))
             )
-            activations = activations * np.sqrt(rows[:, 0])
-            return ((activations @ activations.T)[:, None, :, None],)  # numpy sees the symmetry
+            activations = activations * np.sqrt(rows[:, 0]).astype(activations.dtype)
+            gram = activations @ activations.T  # numpy sees the symmetry
+            return (np.asarray(gram, dtype=np.float64)[:, None, :, None],)
         hessian = np.empty((n_features, n_outputs, n_features, n_outputs))
         for d in range(n_outputs):
             unit = np.zeros((len(block.target), n_outputs))
             unit[:, d] = 1.0
             rows = _curve(problem, block, activations, coefficients, unit)
             for c in range(d + 1):
-                hessian[:, c, :, d] = (activations * rows[:, c]) @ activations.T
+                curved = activations * rows[:, c].astype(activations.dtype)
+                hessian[:, c, :, d] = curved @ activations.T
                 hessian[:, d, :, c] = hessian[:, c, :, d]
         return (hessian,)
 
@@ -276,8 +309,9 @@ def _step_by_products(
     def product(direction: Floats) -> Floats:
         def sums(block: Block) -> tuple[Floats]:
             activations = features.of(block)
-            change = activations.T @ direction.reshape(shape)
-            return (activations @ _curve(problem, block, activations, coefficients, change),)
+            change = _scores(activations, direction.reshape(shape))
+            curved = _curve(problem, block, activations, coefficients, change)
+            return (_sums(activations, curved),)
 
         (image,) = problem.rows.sum(sums, _BLOCK_ROWS)
         return image.ravel() / n + penalty.ravel() * direction
@@ -298,9 +332,10 @@ def _preconditioner(
 
     def sums(block: Block) -> tuple[Floats, Floats]:
         activations = features.of(block)
-        score = activations.T @ coefficients
-        curvature = loss.curvature(block.target, score)
-        return (activations * block.weight) @ activations.T, block.weight @ curvature
+        curvature = loss.curvature(block.target, _scores(activations, coefficients))
+        heavy = activations * block.weight.astype(activations.dtype)
+        gram = np.asarray(heavy @ activations.T, dtype=np.float64)
+        return gram, block.weight @ curvature
 
     gram, curvature = problem.rows.sum(sums, _BLOCK_ROWS)
     values, vectors = np.linalg.eigh(gram / n)

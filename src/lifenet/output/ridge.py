@@ -23,7 +23,7 @@ from lifenet.losses import SquaredError
 from lifenet.neurons.features import span_of_rows
 from lifenet.output.discounts import choose_scale, discounted_scales, lay_out
 from lifenet.output.moments import gather_moments, quadratic_model
-from lifenet.output.newton import Curvature, fit_coefficients, spreads
+from lifenet.output.newton import Curvature, fit_coefficients, hold_features, spreads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from lifenet.data.problem import Problem
     from lifenet.data.rows import Block
     from lifenet.losses import Loss
+    from lifenet.neurons.features import Features
     from lifenet.neurons.layer import Layer
     from lifenet.output.moments import Moments
 
@@ -47,6 +48,9 @@ _LEAST_SHARE, _PATH_STEPS, _ON_THE_WAY = 1e-8, 17, 1e-4
 _LEAST_CURVATURE = 0.1
 # Share of the degrees of freedom that an estimate of the dispersion takes for left, at least.
 _LEAST_LEFT = 0.05
+# Factors between class indicators and scores that are compared, and the steps of Newton's method
+# that follow for several outputs: where fine-tuning comes after, the last digits are worth little.
+_FACTORS, _FEW_STEPS = (2.0, 4.0, 8.0, 16.0, 32.0), 6
 # Where a penalty of zero is asked for, this much keeps the fit of separable rows finite.
 _WHISPER = 1e-10
 
@@ -107,17 +111,24 @@ class RidgeOutput(Settings):
         fine-tuning from.
         """
         layer, fold = lay_out(layer, fold)
-        scales = discounted_scales(layer, fold.train, self.discounts)
+        fitted = gather_moments(fold.train, layer.features, np.ones(layer.n_features))
+        scales = discounted_scales(layer.leaf_mask, fitted, self.discounts)
         validation = fold.validation
         if validation is None or not isinstance(self.penalty, str):
             return self._fit(replace(layer, scale=scales[len(scales) // 2]), fold)
-        index, coefficients = choose_scale(fold.train, validation, layer.features, scales)
+        index, coefficients, penalty = choose_scale(fitted, validation, layer.features, scales)
         layer, loss = replace(layer, scale=scales[index]), fold.fit.loss
-        if not fold.refits and loss.quadratic:
+        if fold.refits:
+            return self._fit(layer, fold)
+        if loss.quadratic:
             return coefficients
-        if not fold.refits and loss.n_outputs == 1:
-            return _follow_path(fold.train, validation, layer, Curvature())[1]
-        return self._fit(layer, fold)
+        guess = penalty * _mean_curvature(fold.train)
+        if loss.n_outputs == 1:
+            return _follow_path(fold.train, validation, layer, Curvature(), guess)[1]
+        start = _calibrated(validation, layer.features, coefficients)
+        return fit_coefficients(
+            fold.train, layer.features, layer.scale, guess, start, _ON_THE_WAY, max_iter=_FEW_STEPS
+        )
 
     def _fit(self, layer: Layer, fold: Fold) -> Floats:
         problem = fold.fit
@@ -144,7 +155,7 @@ class RidgeOutput(Settings):
             return _settle(fold.fit, layer, self.inflation)
         problem = fold.fit if validation is None else fold.train
         moments = gather_moments(problem, layer.features, layer.scale)
-        spectrum = Spectrum.of(*moments.centred())
+        spectrum = Spectrum.of(*moments.centred)
         if validation is not None:
             penalty = _least_validated(validation, layer, moments, spectrum)
         else:
@@ -162,36 +173,67 @@ def _least_validated(
 
 
 def _follow_path(
-    train: Problem, validation: Problem, layer: Layer, near: Curvature
+    train: Problem,
+    validation: Problem,
+    layer: Layer,
+    near: Curvature,
+    guess: float | None = None,
 ) -> tuple[float, Floats]:
     """One output: the penalty whose fit has the least loss on the validation rows.
 
-    From the middle of a path of penalties in steps of two, down the slope of that loss; then the
-    neighbours of the best. `near` is left with a Hessian from close by.
+    From the guess, or the middle of a path of penalties, in steps of two, down the slope of that
+    loss; then the neighbours of the best. `near` is left with a Hessian from close by.
     """
     validation = _softened(validation)
     variances = np.square(spreads(train, layer.features) / layer.scale)
     largest = float(variances.sum()) * _mean_curvature(train)
     penalties = largest * np.geomspace(1.0, _LEAST_SHARE, _PATH_STEPS)
     spanned = span_of_rows(layer.features, layer.scale, train.rows)
-    inside, kept = layer, near
-    if spanned is not None:  # a Hessian of that many features is of no use outside
-        inside = replace(layer, features=spanned, scale=np.ones(spanned.n_features))
-        kept = Curvature()
+    features: Features = layer.features if spanned is None else spanned
+    scale = layer.scale if spanned is None else np.ones(features.n_features)
+    # A Hessian of fewer features is of no use outside.
+    kept = near if spanned is None else Curvature()
+    train, held = hold_features(train, features)
     fits: dict[int, Floats] = {}
 
     def loss_at(index: int) -> float:
         start = fits[min(fits, key=lambda known: abs(known - index))] if fits else None
         fits[index] = fit_coefficients(
-            train, inside.features, inside.scale, float(penalties[index]), start, _ON_THE_WAY, kept
+            train, held, scale, float(penalties[index]), start, _ON_THE_WAY, kept
         )
-        return _mean_loss(validation, inside, fits[index] * np.append(inside.scale, 1.0)[:, None])
+        return _validation_loss(validation, layer.features, outside(fits[index]))
 
-    best = find_valley(loss_at, _PATH_STEPS, _PATH_STEPS // 2)
-    fit = fits[best]
-    if spanned is not None:
-        fit = np.vstack([spanned.basis @ fit[:-1], fit[-1:]])
-    return float(penalties[best]), fit
+    def outside(fit: Floats) -> Floats:
+        """Coefficients of the layer's own features."""
+        return fit if spanned is None else np.vstack([spanned.basis @ fit[:-1], fit[-1:]])
+
+    middle = _PATH_STEPS // 2
+    if guess is not None:
+        middle = int(np.argmin(np.abs(np.log(penalties / guess))))
+    best = find_valley(loss_at, _PATH_STEPS, middle)
+    return float(penalties[best]), outside(fits[best])
+
+
+def _calibrated(validation: Problem, features: Features, fit: Floats) -> Floats:
+    """A least-squares fit of class indicators as scores: times the factor with the least loss."""
+    level = validation.loss.null_score(validation.rows.target, validation.rows.weight)
+    scaled = []
+    for factor in _FACTORS:
+        trial = factor * fit
+        trial[-1] += level - factor * fit[-1].mean()
+        scaled.append((_validation_loss(validation, features, trial), trial))
+    return min(scaled, key=lambda one: one[0])[1]
+
+
+def _validation_loss(validation: Problem, features: Features, fit: Floats) -> float:
+    """Mean loss of a fit (n_features + 1, n_outputs)."""
+
+    def sums(block: Block) -> tuple[float]:
+        columns = features.of(block)
+        score = columns.T @ fit[:-1].astype(columns.dtype, copy=False) + fit[-1]
+        return (float(block.weight @ validation.loss.value(block.target, score)),)
+
+    return validation.rows.sum(sums, _BLOCK_ROWS)[0] / validation.rows.total_weight
 
 
 def _softened(validation: Problem) -> Problem:
@@ -233,7 +275,7 @@ def _settle(problem: Problem, layer: Layer, inflation: float) -> tuple[float, Fl
     penalty, visited = 0.0, []
     for _ in range(_ROUNDS):
         moments = quadratic_model(problem, layer.features, layer.scale, fit)
-        spectrum = Spectrum.of(*moments.centred())
+        spectrum = Spectrum.of(*moments.centred)
         cost = inflation * _dispersion(problem, spectrum) / problem.rows.total_weight
         before, penalty = penalty, _least_risk(spectrum, cost)
         target = moments.with_intercept(spectrum.coefficients(penalty))
@@ -304,7 +346,7 @@ def _mean_curvature(problem: Problem) -> float:
 
 
 def _solve(moments: Moments, penalty: float) -> Floats:
-    covariance, cross, _ = moments.centred()
+    covariance, cross, _ = moments.centred
     return moments.with_intercept(solve_positive(covariance, cross, penalty))
 
 

@@ -64,7 +64,7 @@ class MomentPath:
     ):
         self._moments, self._shift = moments, shift
         self._left_out, self._l1_ratio = left_out, l1_ratio
-        covariance, with_target, variance = moments.centred()
+        covariance, with_target, variance = moments.centred
         # Less a fold, a feature may no longer vary; the covariance then holds only rounding.
         square = np.diag(moments.products)[: moments.n_features] / moments.total
         constant = ~(np.diag(covariance) > CONSTANT * square)

@@ -30,15 +30,22 @@ __all__ = ["resolve", "resolve_resampling"]
 
 # Rows below which leaves may be smaller and one level of the hierarchy is enough.
 _FEW_ROWS = 400
+# Trees, up to this many rows; beyond them more with this power of the rows, so that the Gram matrix
+# of their leaves grows with the cube root of the rows.
+_TREES, _ROWS_OF_TREES, _MORE_TREES = 60, 20_000, 1 / 6
 # Leaves of a tree, where the rows or the noise do not allow for more, and where they do.
 _FEW_LEAVES, _MANY_LEAVES, _MANY_ROWS = 8, 16, 5_000
 _MIN_SAMPLES_LEAF, _MIN_SAMPLES_LEAF_FEW = 20, 10
 # Neurons of each network in the levels of a hierarchy that is limited to n_networks.
 _LEVEL = 8
+# Base learners are at most one for so many rows, where that is more than a level has.
+_ROWS_A_NETWORK = 50
 # Base learners become fewer with the square of the unknowns of one, from this many unknowns on.
 _UNKNOWNS, _FEWEST_NETWORKS = 200, 4
-# Their rows: at most this many, fewer where unknowns times rows would be more than this.
-_MOST_ROWS, _FEWEST_ROWS, _CELLS = 4_000, 1_000, 2_000_000
+# Their rows: at most this many, or this share of them, and never more than the last; fewer where
+# unknowns times rows would be more than this.
+_SHARE_OF_ROWS, _MOST_ROWS_OF_MANY = 0.25, 20_000
+_MOST_ROWS, _FEWEST_ROWS, _CELLS = 2_000, 1_000, 2_000_000
 # Penalty of base learners whose solver is given by name, for separable losses and for others.
 _RIDGE_SEPARABLE, _RIDGE = 1e-4, 1e-5
 # Widths of base learners; base learners that are too narrow to tell classes apart do not make up
@@ -54,7 +61,7 @@ def resolve_resampling(resampling: Any, problem: Problem) -> Any:
         return resampling
     n_rows = problem.rows.total_weight
     if resampling.n_folds == "more":
-        return replace(resampling, n_folds=5 if n_rows >= 20_000 else 8)
+        return replace(resampling, n_folds=5 if n_rows >= 20_000 else 7)
     return replace(resampling, n_folds=4 if n_rows >= 3_000 else 5)
 
 
@@ -77,9 +84,12 @@ def _resolve_leaves(leaves: Leaves, train: Problem) -> Leaves:
     if isinstance(nodes, str):
         many = n_rows >= _MANY_ROWS and not train.loss.separable
         nodes = _MANY_LEAVES if many else _FEW_LEAVES
+    n_trees = leaves.n_trees
+    if isinstance(n_trees, str):
+        n_trees = round(_TREES * max(1.0, n_rows / _ROWS_OF_TREES) ** _MORE_TREES)
     if isinstance(rows, str):
         rows = _MIN_SAMPLES_LEAF if n_rows >= _FEW_ROWS else _MIN_SAMPLES_LEAF_FEW
-    return replace(leaves, max_leaf_nodes=nodes, min_samples_leaf=rows)
+    return replace(leaves, n_trees=n_trees, max_leaf_nodes=nodes, min_samples_leaf=rows)
 
 
 def _resolve_hierarchy(hierarchy: Hierarchy, fold: Fold, run: Run) -> Hierarchy:
@@ -89,7 +99,9 @@ def _resolve_hierarchy(hierarchy: Hierarchy, fold: Fold, run: Run) -> Hierarchy:
     unknowns = solver.n_neurons * (n_inputs + 1)
     max_rows = hierarchy.max_rows
     if isinstance(max_rows, str):
-        max_rows = int(np.clip(_CELLS // unknowns, _FEWEST_ROWS, _MOST_ROWS))
+        enough = max(_MOST_ROWS, int(_SHARE_OF_ROWS * rows.total_weight))
+        cells = max(_CELLS, int(_CELLS * _SHARE_OF_ROWS * rows.total_weight / _MOST_ROWS))
+        max_rows = int(np.clip(cells // unknowns, _FEWEST_ROWS, min(enough, _MOST_ROWS_OF_MANY)))
     sampler, n_networks = hierarchy.sampler, hierarchy.n_networks
     if n_networks is not None:
         n_networks = _n_networks(n_networks, unknowns, fold.train)
@@ -107,7 +119,7 @@ def _resolve_hierarchy(hierarchy: Hierarchy, fold: Fold, run: Run) -> Hierarchy:
 
 def _n_networks(most: int, unknowns: int, train: Problem) -> int:
     """Most base learners of an output."""
-    most = most if train.rows.total_weight >= _FEW_ROWS else min(most, _LEVEL)
+    most = min(most, max(_LEVEL, int(train.rows.total_weight / _ROWS_A_NETWORK)))
     most = -(-most // train.loss.n_outputs)
     fewer = round(most * min(1.0, (_UNKNOWNS / unknowns) ** 2))
     return min(most, max(fewer, _FEWEST_NETWORKS))

@@ -21,16 +21,16 @@ __all__ = ["PRESETS", "preset"]
 
 _PAPER = Recipe()
 _FAST = Recipe(
-    codes=QuantileCoding("full", max_bins=64, min_values=2),
-    neurons=(Leaves(), Hierarchy(n_neurons=10, max_iter=10, n_networks=20, max_rows="auto")),
+    codes=QuantileCoding("full", max_bins="auto", min_values=2),
+    neurons=(Leaves(), Hierarchy(n_neurons=10, max_iter=6, n_networks=20, max_rows="auto")),
     output=RidgeOutput(discounts=(3.0, 30.0, 300.0)),
-    finetune=MiniBatch(),
+    finetune=MiniBatch(learning_rate=7e-4, min_epochs=3),
     resampling=CrossFit(),
     stack=(LinearModel(),),
 )
 _BEST = replace(
     _FAST,
-    finetune=MiniBatch(600, max_epochs="auto", learning_rate="auto", min_epochs=10),
+    finetune=MiniBatch(400, max_epochs="auto", learning_rate="auto", min_epochs=5),
     resampling=CrossFit("more", extra_fold=True),
     stack=(LinearModel(), BoostedTrees()),
 )

@@ -21,6 +21,7 @@ from lifenet.neurons.layer import Layer
 from lifenet.output.base import fit_output
 from lifenet.output.ridge import RidgeOutput
 from lifenet.recipe.auto import resolve, resolve_resampling
+from lifenet.recipe.pace import fit_rows_in_time
 from lifenet.stacking.base import Ensemble, FoldFit, add_with_weight
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ __all__ = ["Fitted", "Recipe", "fit_fold", "fit_folds", "fit_life", "mean_networ
 # Share of the time after which neurons are no longer grown: all of it but what the output layer
 # takes, or less where fine-tuning is to follow. Chosen by hand.
 _GROWN_BY, _GROWN_BEFORE_TUNING = 0.8, 0.3
-# Share of the time that the folds may take where companions or compression follow.
-_FOLDS_BY = 0.8
+# Share of the time that the folds may take where nothing, companions, and compression, too, follow.
+_FOLDS_BY = (1.0, 0.8, 0.5)
 
 
 @dataclass(repr=False)
@@ -164,8 +165,8 @@ class Fitted:
 def fit_life(data: Inputs, recipe: Recipe, run: Run) -> Fitted:
     """LIFE: a network for each fold, their mean, its companions, fewer neurons where asked."""
     folds = resolve_resampling(recipe.resampling, data.problem).folds(data, run.split_seed)
-    more = bool(recipe.stack) or recipe.compress is not None
-    fits = fit_folds(recipe, folds, run.until(run.deadline.at(_FOLDS_BY if more else 1.0)))
+    by = _FOLDS_BY[(recipe.compress is not None) + bool(recipe.stack)]
+    fits = fit_folds(recipe, folds, run.until(run.deadline.at(by)))
     ensemble = Ensemble.of(mean_network(fits), fits)
     for companion in recipe.stack:
         ensemble = add_with_weight(ensemble, companion, data, run)
@@ -182,23 +183,28 @@ def fit_fold(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
     # Steps 1 and 2: neurons from all sources, trained on the training rows.
     share = _GROWN_BY if recipe.finetune is None else _GROWN_BEFORE_TUNING
     growing = run.until(run.deadline.rest(share))
-    grown = [source.grow(fold, growing) for source in recipe.neurons]
+    grown, steady = [], 0.0
+    for source in recipe.neurons:
+        start = now()
+        grown.append(source.grow(fold, growing))
+        steady += 0.0 if source.makes_members else now() - start
     layer = Layer.join([one.layer for one in grown])
 
     # Step 3: one layer, whose penalties are chosen on the validation rows, if there are any.
     run.report("output layer", 0, 1)
-    seed = run.child_seed(fold, Purpose.OUTPUT)
+    seed, start = run.child_seed(fold, Purpose.OUTPUT), now()
     network, used = fit_output(recipe.output, layer, fold, seed)
+    steady += now() - start
 
     # Beyond the paper: refine all neurons and coefficients as far as the validation rows gain.
     tuned = None
     if recipe.finetune is not None:
         steps = run.child_seed(fold, Purpose.FINE_TUNING)
 
-        def rehearse() -> tuple[ReluNetwork, Layer]:
-            return fit_output(recipe.output, layer, fold.training_only(), seed)
+        def rehearse() -> ReluNetwork:
+            return fit_output(recipe.output, layer, fold.training_only(), seed)[0]
 
-        tuned = fine_tune(recipe.finetune, network, used, fold, rehearse, steps, run.deadline)
+        tuned = fine_tune(recipe.finetune, network, fold, rehearse, steps, run.deadline)
     run.report("output layer", 1, 1)
 
     return FoldFit.of(
@@ -209,18 +215,23 @@ def fit_fold(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
         n_leaves=int(np.count_nonzero(used.leaf_mask)),
         tuned=tuned,
         seconds=now() - begun,
+        steady_seconds=steady,
     )
 
 
 def fit_folds(recipe: Recipe, folds: Sequence[Fold], run: Run) -> tuple[FoldFit, ...]:
-    """The networks of all folds, side by side; those whose turn is too late are left out."""
+    """The networks of all folds, side by side; those whose turn is too late are left out.
+
+    With a time limit, folds have as many rows as it allows for.
+    """
+    folds, expected = fit_rows_in_time(_fit_alone, recipe, folds, run)
     if len(folds) == 1:
         return (_fit_alone(recipe, folds[0], run),)
     parallel = joblib.Parallel(n_jobs=run.n_jobs, return_as="generator")
     run.report("fold", 0, len(folds))
     fits: list[FoldFit] = []
     for found in parallel(
-        joblib.delayed(_fit_or_leave)(recipe, fold, run.alone(), number)
+        joblib.delayed(_fit_or_leave)(recipe, fold, run.alone(), number, expected)
         for number, fold in enumerate(folds)
     ):
         fits += [] if found is None else [found]
@@ -228,9 +239,11 @@ def fit_folds(recipe: Recipe, folds: Sequence[Fold], run: Run) -> tuple[FoldFit,
     return tuple(fits)
 
 
-def _fit_or_leave(recipe: Recipe, fold: Fold, run: Run, number: int) -> FoldFit | None:
-    """What a worker does; None where the time is over before its turn."""
-    if number > 0 and run.deadline.passed:
+def _fit_or_leave(
+    recipe: Recipe, fold: Fold, run: Run, number: int, expected: float
+) -> FoldFit | None:
+    """What a worker does; None where too little time is left for the seconds it takes at least."""
+    if number > 0 and run.deadline.left <= expected:
         return None
     return _fit_alone(recipe, fold, run)
 

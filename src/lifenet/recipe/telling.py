@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lifenet.data.evaluation import mean_loss
 from lifenet.neurons.hierarchy import successful
 from lifenet.recipe.record import (
     FoldRecord,
@@ -76,8 +75,10 @@ def folds_of(fitted: Fitted) -> tuple[FoldRecord, ...]:
 def _fold(one: FoldFit) -> FoldRecord:
     fold, tuned = one.fold, one.tuned
     validation = fold.validation
-    unseen = validation is not None and not fold.refits
-    loss = mean_loss(validation, one.network) if validation is not None and unseen else np.nan
+    loss = np.nan
+    if validation is not None and not fold.refits:
+        losses = validation.loss.value(validation.rows.target, one.score)
+        loss = float(validation.rows.weight @ losses) / validation.rows.total_weight
     return FoldRecord(
         train_rows=fold.train.rows.n_rows,
         validation_rows=0 if validation is None else validation.rows.n_rows,

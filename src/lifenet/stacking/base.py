@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from lifenet.data.evaluation import scores_of, standard_error
+from lifenet.data.evaluation import scores_of, some_rows, standard_error
 from lifenet.network import ReluNetwork
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ __all__ = [
 
 # Weights of a companion that are compared.
 _WEIGHTS = np.arange(1, 21) / 20
-# Validation rows that are enough to choose by. Chosen by hand.
-_ENOUGH_ROWS = 6_000
+# Validation rows, and folds, that are enough to choose by. Chosen by hand.
+_ENOUGH_ROWS, _MOST_FOLDS = 6_000, 4
 # Standard errors by which a companion must lower the loss of the validation rows.
 _STANDARD_ERRORS = 1.0
 # Models of all rows are better than those of the training rows: their loss falls with about this
@@ -64,6 +64,7 @@ class FoldFit:
     n_leaves : leaf neurons in its layer
     tuned : how fine-tuning went; None without any
     seconds : that the fold took
+    steady_seconds : of them, those that no deadline can end: trees and output layer
     """
 
     fold: Fold
@@ -74,6 +75,7 @@ class FoldFit:
     n_leaves: int = 0
     tuned: FineTuned | None = None
     seconds: float = 0.0
+    steady_seconds: float = 0.0
 
     @classmethod
     def of(cls, fold: Fold, network: ReluNetwork, **known: Any) -> FoldFit:
@@ -185,11 +187,11 @@ class Contest:
 
     @classmethod
     def of(cls, ensemble: Ensemble, data: Inputs) -> Contest:
-        """The first folds that have enough validation rows together."""
+        """The first folds, as many as have enough validation rows together."""
         folds: list[Fold] = []
         scores: list[Floats] = []
         for one, score in zip(ensemble.fits, ensemble.scores, strict=True):
-            if sum(len(known) for known in scores) < _ENOUGH_ROWS:
+            if len(folds) < _MOST_FOLDS and sum(len(known) for known in scores) < _ENOUGH_ROWS:
                 folds.append(one.fold)
                 scores.append(score)
         single = _mean(folds, _losses(folds, scores))
@@ -269,10 +271,13 @@ def _spread(fits: Sequence[FoldFit], folds: Sequence[Fold]) -> float:
     if unseen > 0:
         return (1 - 1 / len(fits)) * unseen
     networks = [one.network for one in fits]
-    gains = [
-        averaging_gain(fold.validation, networks) for fold in folds if fold.validation is not None
-    ]
-    return _mean(folds, gains)
+    gains, weights = [], []
+    for fold in folds:
+        if fold.validation is not None:
+            some = some_rows(fold.validation, _ENOUGH_ROWS // (2 * len(folds)))
+            gains.append(averaging_gain(some, networks))
+            weights.append(some.rows.weight)
+    return float(np.average(np.concatenate(gains), weights=np.concatenate(weights)))
 
 
 def variance_loss(fits: Sequence[FoldFit]) -> float:

@@ -59,7 +59,7 @@ class BoostedTrees(Settings):
     Parameters
     ----------
     max_leaf_nodes : sequence of int, default=(8, 24, 64, 160)
-        Most leaves of a tree, to choose from.
+        Most leaves of a tree, to choose from, as far as larger trees do better.
     min_samples_leaf : sequence of int, default=(20, 5)
         Fewest rows of a leaf, to choose from; the first for trees of any size.
     n_trees : int, default=300
@@ -166,7 +166,11 @@ class _Search:
         n_train = min(len(train.target) for train, _ in self.samples)
         best: Choice | None = None
         for settings in companion.sizes(n_train):
-            best = _better(best, self._try(settings))
+            found = self._try(settings)
+            worse = best is not None and found is not None and found.loss > best.loss
+            best = _better(best, found)
+            if worse:  # larger trees take longer, and would be worse still
+                break
         others: list[dict[str, Any]] = [
             *({"min_samples_leaf": int(rows)} for rows in companion.min_samples_leaf[1:]),
             *({"learning_rate": float(rate)} for rate in companion.learning_rate[1:]),
