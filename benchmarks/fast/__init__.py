@@ -1,0 +1,1 @@
+"""How fast, small and accurate the presets are beside boosted trees, each figure with its limit."""
