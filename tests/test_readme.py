@@ -77,6 +77,7 @@ def test_docstring_examples_run():
         "lifenet.estimators._stacking",
         "lifenet.plots.hierarchy",
         "lifenet.network.relu",
+        "lifenet.explain.rows",
         "lifenet.datasets",
     ):
         result = doctest.testmod(importlib.import_module(name))
