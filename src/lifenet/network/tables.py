@@ -32,8 +32,8 @@ __all__ = ["FEW_ROWS", "ColumnTable", "ColumnTables"]
 # Neurons of a group: neurons that read the same columns are put together, and a group's tables
 # should stay in the cache. Measured: 64 to 512 take the same time where all read all columns.
 _GROUP = 128
-#: Rows that are evaluated column by column rather than group by group.
-FEW_ROWS = 8
+#: Rows that are evaluated column by column rather than group by group, where groups are many.
+FEW_ROWS, _FEW_GROUPS = 8, 2
 
 
 class ColumnTable(NamedTuple):
@@ -257,7 +257,7 @@ class ColumnTables:
 
     def all_heights(self, cells: Cells) -> Floats:
         """What all neurons cut at zero, (n, n_neurons)."""
-        if len(cells) <= FEW_ROWS:
+        if len(cells) <= FEW_ROWS and len(self._groups) > _FEW_GROUPS:
             return self._heights_of_few(cells)
         heights = np.empty((len(cells), self.n_neurons))
         for neurons, values in self.heights(cells):
