@@ -89,7 +89,7 @@ def objective(task: Task, penalty: float, model: Model) -> float:
 
 
 def lifenet(task: Task) -> Iterator[Model]:
-    layer = Layer.of(Activations(task.theta), np.ones(len(task.theta)))
+    layer = Layer.of(Activations(task.theta[:, :-1], task.theta[:, -1]), np.ones(len(task.theta)))
     problem = Problem(ArrayRows.of(task.X, task.y), task.loss)
     units = Units.measure(problem, layer)
     path = make_paths(problem, units, L1_RATIO, np.zeros(len(task.y), int), 1).whole
