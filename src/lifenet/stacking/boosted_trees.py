@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -10,6 +10,7 @@ import joblib
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from lifenet._clock import now
 from lifenet._settings import Settings
 from lifenet.data.run import Purpose
 from lifenet.neurons.leaves import sample_of, tree_network
@@ -151,6 +152,7 @@ class _Search:
     ----------
     samples : training and validation rows of each fold, as trees see them
     n_rows : rows that the trees will be grown on
+    seconds : that settings took so far
     """
 
     companion: BoostedTrees
@@ -160,6 +162,7 @@ class _Search:
     loss: Loss
     seed: np.random.SeedSequence
     run: Run
+    seconds: list[float] = field(default_factory=list)
 
     def best(self) -> Choice | None:
         companion = self.companion
@@ -183,8 +186,10 @@ class _Search:
 
     def _try(self, settings: TreeSettings) -> Choice | None:
         """The best number of rounds and weight of trees of some settings."""
-        if self.run.deadline.passed:
+        # Trees that are chosen are grown once more, on all rows.
+        if self.run.deadline.left <= 2 * max(self.seconds, default=0.0):
             return None
+        begun = now()
         rounds = self.companion.rounds(settings.max_leaf_nodes, self.n_rows, self.loss)
         found = joblib.Parallel(n_jobs=self.run.n_jobs)(
             joblib.delayed(_scores)(*sample, self.loss, settings, rounds, self.seed)
@@ -194,6 +199,7 @@ class _Search:
         for index, n_rounds in enumerate(rounds):
             scores = [one[index] for one in found]
             best = _better(best, self.contest.weigh(_Trees(settings, n_rounds), scores))
+        self.seconds.append(now() - begun)
         return best
 
 
