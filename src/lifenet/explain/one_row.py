@@ -128,8 +128,8 @@ class RowExplanation:
             )
         if np.isnan(self.limits).any():
             said.append(
-                "The network does not show its neurons, or nobody asked, so that limits and "
-                "boundaries are unknown."
+                "The network does not show its neurons, or limits were not asked for, so that "
+                "limits and boundaries are unknown."
             )
         return tuple(said)
 
