@@ -143,7 +143,8 @@ class CodedRows(Blockwise):
             table = np.concatenate(
                 [block.inputs[indices].T for block in replace(self, scaling=None)._blocks(4096)]
             )
-        return ArrayRows(table, self.target, self.weight, _some(self.scaling, indices))
+        scaling = None if self.scaling is None else self.scaling.take(indices)
+        return ArrayRows(table, self.target, self.weight, scaling)
 
     def held(self) -> CodedRows | HeldRows:
         """The same rows, their codes laid out once where that takes little memory."""
@@ -240,9 +241,3 @@ class CodedRows(Blockwise):
         flat |= deviation <= 0
         center = np.where(flat, np.clip(lowest - place, 0, 1), mean)
         return center[at], np.where(flat, 1.0, deviation)[at], flat[at]
-
-
-def _some(scaling: Scaling | None, indices: Integers) -> Scaling | None:
-    if scaling is None:
-        return None
-    return Scaling(scaling.center[indices], scaling.scale[indices], scaling.constant[indices])

@@ -56,6 +56,10 @@ class Scaling:
     scale: Floats
     constant: Bools
 
+    def take(self, indices: Integers) -> Scaling:
+        """The same of some of the columns."""
+        return Scaling(self.center[indices], self.scale[indices], self.constant[indices])
+
 
 class Rows(Protocol):
     """Weighted rows of data: what solvers and starts ask of it."""
@@ -250,11 +254,7 @@ class ArrayRows(Blockwise):
 
     def with_columns(self, indices: Integers) -> ArrayRows:
         """The same rows with some of their columns only, which are copied."""
-        scaling = self.scaling
-        if scaling is not None:
-            scaling = Scaling(
-                scaling.center[indices], scaling.scale[indices], scaling.constant[indices]
-            )
+        scaling = None if self.scaling is None else self.scaling.take(indices)
         return replace(self, X=np.ascontiguousarray(self.X[:, indices]), scaling=scaling)
 
     def held(self) -> ArrayRows | HeldRows:

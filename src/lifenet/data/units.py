@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lifenet.data.rows import Scaling
 from lifenet.kernels.weights import multiply_columns
 from lifenet.network import ReluNetwork
 
 if TYPE_CHECKING:
     from lifenet._typing import Integers
+    from lifenet.data.rows import Scaling
 
 __all__ = ["Units"]
 
@@ -27,9 +27,7 @@ class Units:
 
     def of_inputs(self, inputs: Integers) -> Units:
         """The same units, of some of the columns."""
-        scaling = self.scaling
-        some = Scaling(scaling.center[inputs], scaling.scale[inputs], scaling.constant[inputs])
-        return replace(self, scaling=some)
+        return replace(self, scaling=self.scaling.take(inputs))
 
     def unscale(self, network: ReluNetwork, *, trained: bool = True) -> ReluNetwork:
         """A network of standardised columns and target, in the user's units.
