@@ -15,7 +15,7 @@ from lifenet.kernels.row_blocks import row_blocks
 from lifenet.network.coded_bounds import ColumnBound, column_bounds
 from lifenet.network.coded_moves import move_coded
 from lifenet.network.coded_restriction import CodedRestriction
-from lifenet.network.coded_segments import integrate_coded
+from lifenet.network.coded_segments import SegmentLayers, integrate_coded
 from lifenet.network.coding import ColumnCoding
 from lifenet.network.coding_checks import check_targets, read_ends
 from lifenet.network.relu import ReluNetwork
@@ -145,6 +145,11 @@ class CodedNetwork:
     def tables(self) -> ColumnTables:
         """What each column gives to each neuron."""
         return ColumnTables(self.coding, self.network.weights, self._bias)
+
+    @cached_property
+    def segment_layers(self) -> SegmentLayers:
+        """The neurons in the parts by which segments are integrated."""
+        return SegmentLayers.of(self.tables)
 
     @cached_property
     def _bias(self) -> Floats:
@@ -389,8 +394,8 @@ class CodedNetwork:
     def segment(self, start: npt.ArrayLike, end: npt.ArrayLike) -> Floats:
         """Change of the score along the straight segment from `start` to `end`, by column.
 
-        The segment is straight in the raw columns; it is cut at the knots that it crosses, and
-        each piece is integrated exactly. Over the columns the parts sum to
+        The segment is straight in the raw columns; each neuron is integrated exactly from one of
+        the knots at which it bends to the next. Over the columns the parts sum to
         ``score(end) - score(start)``.
 
         Parameters

@@ -1,8 +1,7 @@
 """The integral of the gradient along straight segments of raw rows, by raw column.
 
-Between the knots that it crosses, a segment changes the height of every neuron linearly. A neuron
-counts by the fraction of such a piece on which it is active, and a column's part is the sum over
-the pieces of the way.
+Neurons that read little of the columns, as leaves do, are followed from one of their own bends to
+the next; all others from each knot that is crossed to the next.
 """
 
 from __future__ import annotations
@@ -11,17 +10,51 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lifenet.kernels.row_blocks import row_blocks
-from lifenet.network.segments import active_share
+from lifenet.network.bends import Bends, bends_of, count_bends
+from lifenet.network.bent_segments import integrate_bent
+from lifenet.network.cut_segments import PlainLayer, integrate_plain, integrate_tables
+from lifenet.network.tables import ColumnTables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lifenet._typing import Floats, Integers
     from lifenet.network.coded import CodedNetwork
-    from lifenet.network.coding import ColumnCoding
 
-__all__ = ["integrate_coded"]
+__all__ = ["SegmentLayers", "integrate_coded"]
+
+
+class SegmentLayers(NamedTuple):
+    """A hidden layer in the three parts by which segments are integrated.
+
+    Attributes
+    ----------
+    bends : of the neurons that read ramps and bend rarely
+    plain_neurons, plain : those that read no ramps
+    other_neurons, others : those that read ramps and bend often
+    """
+
+    bends: Bends
+    plain_neurons: Integers
+    plain: PlainLayer
+    other_neurons: Integers
+    others: ColumnTables
+
+    @classmethod
+    def of(cls, tables: ColumnTables) -> SegmentLayers:
+        """The parts of a layer."""
+        plain_neurons, weights = tables._plain
+        rare = ~tables._on_plain
+        columns, bends = count_bends(tables, rare)
+        # To follow a neuron costs its columns at each of its bends; to cut at all knots costs
+        # all columns at each of them.
+        rare &= columns * bends <= tables.grid.n_points
+        other = np.flatnonzero(~(rare | tables._on_plain))
+        return cls(
+            bends_of(tables, rare),
+            plain_neurons,
+            PlainLayer(weights, tables.bias[plain_neurons].astype(np.float64)),
+            other,
+            ColumnTables(tables.coding, tables.weights[other], tables.bias[other]),
+        )
 
 
 def integrate_coded(coded: CodedNetwork, start: Floats, end: Floats) -> Floats:
@@ -31,80 +64,13 @@ def integrate_coded(coded: CodedNetwork, start: Floats, end: Floats) -> Floats:
     -------
     ndarray of shape (n, p, n_outputs)
     """
-    parts = coded.linear_values(end) - coded.linear_values(start)
-    n_cuts = 2 + sum(len(knots) for knots in coded.coding.knots)
-    for block in row_blocks(len(start), n_cuts * coded.tables.width, parts.dtype):
-        parts[block] += _integrate(coded, start[block], end[block])
-    return parts
-
-
-class _Pieces(NamedTuple):
-    """Pieces of segments between the knots that they cross.
-
-    Attributes
-    ----------
-    row : (n_pieces,), ascending; each row has at least one
-    share : (n_pieces,), of the whole way
-    first : (n_pieces,), the cut at which each begins; the next one is where it ends
-    cuts : (n_cuts, p), rows at the cuts, one more than pieces in every row
-    middle : (n_pieces, p), rows in the middle of the pieces, inside their bins
-    """
-
-    row: Integers
-    share: Floats
-    first: Integers
-    cuts: Floats
-    middle: Floats
-
-
-def _integrate(coded: CodedNetwork, start: Floats, end: Floats) -> Floats:
-    """Parts of the neurons, (n, p, n_outputs)."""
-    tables, grid = coded.tables, coded.coding.grid
-    pieces = _cut(coded.coding, start, end)
-    cuts = grid.locate(pieces.cuts)
-
-    def shares() -> Iterator[tuple[Integers, Floats]]:
-        for neurons, heights in tables.heights(cuts):
-            active = active_share(heights[pieces.first], heights[pieces.first + 1])
-            active *= pieces.share[:, None]
-            yield neurons, active
-
-    slopes = np.zeros((len(pieces.row), start.shape[1], coded.n_outputs))
+    layers, coding = coded.segment_layers, coded.coding
     beta = coded.network.beta.astype(np.float64)
-    tables.pull(grid.locate(pieces.middle), shares(), beta, slopes)
-    firsts = np.flatnonzero(np.diff(pieces.row, prepend=-1))
-    return np.add.reduceat(slopes, firsts, axis=0) * (end - start)[:, :, None]
-
-
-def _cut(coding: ColumnCoding, start: Floats, end: Floats) -> _Pieces:
-    """Cut segments at the knots."""
-    n = len(start)
-    shares = np.column_stack([np.zeros(n), *_crossings(coding, start, end), np.ones(n)])
-    shares.sort(axis=1)
-    row, place = np.nonzero(np.diff(shares, axis=1) > 0)
-    begin, finish = shares[row, place], shares[row, place + 1]
-    first = np.arange(len(row)) + row
-    at, row_of_cut = np.empty(len(row) + n), np.empty(len(row) + n, dtype=np.intp)
-    at[first], at[first + 1] = begin, finish
-    row_of_cut[first], row_of_cut[first + 1] = row, row
-    cuts = _between(start[row_of_cut], end[row_of_cut], at[:, None])
-    half = ((begin + finish) / 2)[:, None]
-    return _Pieces(row, finish - begin, first, cuts, _between(start[row], end[row], half))
-
-
-def _crossings(coding: ColumnCoding, start: Floats, end: Floats) -> list[Floats]:
-    """For each column, the shares of the way at which its knots are crossed, 1 where not."""
-    found = []
-    for column, knots in enumerate(coding.knots):
-        if not len(knots):
-            continue
-        length = (end[:, column] - start[:, column])[:, None]
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            shares = (knots - start[:, column, None]) / length
-        found.append(np.where((shares > 0) & (shares < 1), shares, 1.0))
-    return found
-
-
-def _between(start: Floats, end: Floats, share: Floats) -> Floats:
-    """The rows at shares of the way; exactly the ends at 0 and 1."""
-    return start * (1 - share) + end * share
+    parts = coded.linear_values(end) - coded.linear_values(start)
+    if len(layers.bends.neurons):
+        parts += integrate_bent(layers.bends, beta[layers.bends.neurons], coding, start, end)
+    if len(layers.plain_neurons):
+        parts += integrate_plain(coding, layers.plain, beta[layers.plain_neurons], start, end)
+    if len(layers.other_neurons):
+        parts += integrate_tables(layers.others, beta[layers.other_neurons], start, end)
+    return parts

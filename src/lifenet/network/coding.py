@@ -233,8 +233,12 @@ class ColumnCoding:
         """Values of the plain codes, (n, n_plain)."""
         tables, place = self._plain_tables
         share = cells.share[:, :, None]
-        values = (1 - share) * tables[cells.point] + share * tables[cells.point + 1]
-        return np.asarray(values.reshape(len(cells), -1)[:, place])
+        values = np.take(tables, cells.point, axis=0)
+        values *= 1 - share
+        above = np.take(tables, cells.point + 1, axis=0)
+        above *= share
+        values += above
+        return np.take(values.reshape(len(cells), -1), place, axis=1)
 
     def plain_slopes(self, cells: Cells) -> Floats:
         """Slopes of the plain codes in their columns, (n, n_plain)."""
