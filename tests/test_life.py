@@ -685,7 +685,7 @@ class TestBadInput:
                         n_jobs=2, sampler=NeuronProjection(levels=(30,)),
                         solver=LLA(30, max_iter=1000, tol=0.0),
                     )
-                    timer = threading.Timer(6.0, os.kill, (os.getpid(), signal.SIGINT))
+                    timer = threading.Timer(10.0, os.kill, (os.getpid(), signal.SIGINT))
                     timer.start()
                     try:
                         model.fit(X, y)

@@ -1,7 +1,9 @@
+import sys
+
 import pytest
 import threadpoolctl
 
-from lifenet._threads import one_blas_thread
+from lifenet._threads import one_blas_thread, quick_turns
 
 
 def blas_threads():
@@ -30,3 +32,11 @@ def test_the_limit_is_lifted_after_an_error():
     with pytest.raises(RuntimeError, match="inside"), one_blas_thread():
         raise RuntimeError("inside")
     assert blas_threads() == before
+
+
+def test_turns_are_short_inside_and_as_before_after():
+    before = sys.getswitchinterval()
+    with pytest.raises(RuntimeError, match="stop"), quick_turns():
+        assert sys.getswitchinterval() <= min(before, 1e-3) * (1 + 1e-9)
+        raise RuntimeError("stop")
+    assert sys.getswitchinterval() == before

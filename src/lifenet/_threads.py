@@ -1,7 +1,8 @@
-"""One BLAS thread while a network is trained, whoever else trains at the same time."""
+"""Networks trained side by side in threads: one BLAS thread each, and quick turns."""
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,11 @@ import threadpoolctl
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["one_blas_thread"]
+__all__ = ["one_blas_thread", "quick_turns"]
+
+# Seconds after which a thread that runs Python hands over. Python's own 5 ms are as long as ten of
+# the products that another thread waits to begin. Measured: 6.6 s instead of 7.2 s for two threads.
+_TURN = 1e-3
 
 _lock = Lock()
 _inside = 0
@@ -39,3 +44,14 @@ def one_blas_thread() -> Iterator[None]:
             if _inside == 0:
                 _limits.restore_original_limits()
                 _limits = None
+
+
+@contextmanager
+def quick_turns() -> Iterator[None]:
+    """Let threads that run Python take shorter turns: most of their work is numpy's."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, _TURN))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)

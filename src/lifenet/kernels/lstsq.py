@@ -87,13 +87,18 @@ def solve_ridge(matrix: Floats, right: Floats, diagonal: Floats) -> Floats:
     scale = 1.0 / np.sqrt(total)
     system = (matrix * scale * scale[:, None]).astype(np.float32)
     system.flat[:: len(system) + 1] = 1.0
-    factor, failed = linalg.lapack.spotrf(system.T, lower=True, clean=False, overwrite_a=True)
-    if failed or np.square(factor.diagonal()).min() <= _NULL_PIVOT_SINGLE:
+    try:
+        # numpy's, unlike scipy's, lets other threads go on meanwhile.
+        factor = np.linalg.cholesky(system)
+    except np.linalg.LinAlgError:
         return solve_positive(matrix, right, diagonal)
+    if np.square(factor.diagonal()).min() <= _NULL_PIVOT_SINGLE:
+        return solve_positive(matrix, right, diagonal)
+    upper = factor.T  # in the order of columns that LAPACK reads without a copy
 
     def precondition(residual: Floats) -> Floats:
         scaled = (residual * scale[:, None]).astype(np.float32)
-        found, _ = linalg.lapack.spotrs(factor, scaled, lower=True)
+        found, _ = linalg.lapack.spotrs(upper, scaled, lower=False)
         return np.asarray(found * scale[:, None])
 
     solution, size = precondition(right), float(np.linalg.norm(right * scale[:, None]))

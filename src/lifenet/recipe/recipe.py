@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import HasMethods
 
 from lifenet._clock import now
 from lifenet._settings import Settings
-from lifenet._threads import one_blas_thread
+from lifenet._threads import one_blas_thread, quick_turns
 from lifenet.data.folds import CrossFit, Holdout
 from lifenet.data.run import Purpose
 from lifenet.finetune.base import fine_tune
@@ -227,15 +227,18 @@ def fit_folds(recipe: Recipe, folds: Sequence[Fold], run: Run) -> tuple[FoldFit,
     folds, expected = fit_rows_in_time(_fit_alone, recipe, folds, run)
     if len(folds) == 1:
         return (_fit_alone(recipe, folds[0], run),)
-    parallel = joblib.Parallel(n_jobs=run.n_jobs, return_as="generator")
+    # Nearly all work is numpy's, which lets threads run side by side; processes would first have to
+    # start, import and be sent the rows.
+    parallel = joblib.Parallel(n_jobs=run.n_jobs, prefer="threads", return_as="generator")
     run.report("fold", 0, len(folds))
     fits: list[FoldFit] = []
-    for found in parallel(
-        joblib.delayed(_fit_or_leave)(recipe, fold, run.alone(), number, expected)
-        for number, fold in enumerate(folds)
-    ):
-        fits += [] if found is None else [found]
-        run.report("fold", len(fits), len(folds))
+    with quick_turns():
+        for found in parallel(
+            joblib.delayed(_fit_or_leave)(recipe, fold, run.alone(), number, expected)
+            for number, fold in enumerate(folds)
+        ):
+            fits += [] if found is None else [found]
+            run.report("fold", len(fits), len(folds))
     return tuple(fits)
 
 
