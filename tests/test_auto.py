@@ -53,36 +53,53 @@ def resolved(part, loss=SQUARED, n_rows=1_000, n_inputs=4, columns=None):
 @pytest.mark.parametrize(
     ("loss", "n_rows", "max_leaf_nodes", "min_samples_leaf"),
     [
-        (SQUARED, 100, 8, 10),
-        (SQUARED, 399, 8, 10),
-        (SQUARED, 400, 8, 20),
-        (SQUARED, 4_999, 8, 20),
-        (SQUARED, 5_000, 16, 20),
+        (SQUARED, 100, 16, 10),
+        (SQUARED, 399, 16, 10),
+        (SQUARED, 400, 16, 20),
         (SQUARED, 1e6, 16, 20),
-        (TWO, 399, 8, 10),
-        (TWO, 400, 8, 20),
-        (TWO, 5_000, 8, 20),
-        (TWO, 1e6, 8, 20),
-        (THREE, 399, 8, 10),
-        (THREE, 400, 8, 20),
-        (THREE, 1e6, 8, 20),
+        (TWO, 399, 12, 10),
+        (TWO, 400, 12, 20),
+        (TWO, 1e6, 12, 20),
+        (THREE, 399, 12, 10),
+        (THREE, 400, 12, 20),
+        (THREE, 1e6, 12, 20),
     ],
 )
 def test_leaves(loss, n_rows, max_leaf_nodes, min_samples_leaf):
     found = resolved(Leaves(n_trees=7), loss, n_rows)
-    assert found == Leaves(7, max_leaf_nodes, min_samples_leaf=min_samples_leaf)
+    assert found == Leaves(7, (max_leaf_nodes,), min_samples_leaf=min_samples_leaf)
     given = Leaves(7, max_leaf_nodes=3, min_samples_leaf=4)
     assert resolved(given, loss, n_rows) == given
-    either = replace(given, max_leaf_nodes="auto")
-    assert resolved(either, loss, n_rows) == replace(given, max_leaf_nodes=max_leaf_nodes)
+    several = Leaves((7, 5), max_leaf_nodes=(3, 9), min_samples_leaf=4)
+    assert resolved(several, loss, n_rows) == several
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "n_trees"), [(100, 60), (20_000, 60), (160_000, 85), (1_280_000, 120)]
+    ("loss", "n_rows", "n_trees"),
+    [
+        (SQUARED, 100, (40, 20)),
+        (SQUARED, 4_999, (40, 20)),
+        (SQUARED, 5_000, (80, 40)),  # twice as many
+        (SQUARED, 20_000, (80, 40)),
+        (SQUARED, 1_280_000, (160, 80)),  # 64 times the rows
+        (TWO, 20_000, (40,)),
+        (TWO, 1_280_000, (80,)),
+    ],
 )
-def test_trees_grow_with_the_sixth_root_of_the_rows(n_rows, n_trees):
-    assert resolved(Leaves(), n_rows=n_rows).n_trees == n_trees
-    assert resolved(Leaves(n_trees=5), n_rows=n_rows).n_trees == 5
+def test_trees_grow_with_the_sixth_root_of_the_rows(loss, n_rows, n_trees):
+    found = resolved(Leaves(), loss, n_rows)
+    assert found.n_trees == n_trees
+    assert found.max_leaf_nodes == ((12,) if loss.separable else (4, 16))
+    assert resolved(Leaves(n_trees=5), loss, n_rows).n_trees == 5
+
+
+def test_one_size_of_trees_has_all_of_them():
+    found = resolved(Leaves(max_leaf_nodes=8), SQUARED, 1_000)
+    assert (found.n_trees, found.max_leaf_nodes) == ((60,), 8)
+    found = resolved(Leaves(max_leaf_nodes=(2, 4, 8)), SQUARED, 1_000)
+    assert (found.n_trees, found.max_leaf_nodes) == ((20, 20, 20), (2, 4, 8))
+    found = resolved(Leaves(n_trees=(9, 3)), SQUARED, 1_000)
+    assert (found.n_trees, found.max_leaf_nodes) == ((9, 3), (4, 16))
 
 
 @pytest.mark.parametrize(
@@ -201,11 +218,11 @@ def test_without_time_the_first_width_is_taken():
 
 
 @pytest.mark.parametrize(
-    ("loss", "max_epochs", "learning_rate"),
-    [(SQUARED, 150, 5e-4), (TWO, 30, 2e-4), (THREE, 30, 2e-4)],
+    ("loss", "max_epochs"),
+    [(SQUARED, 150), (TWO, 30), (THREE, 30)],
     ids=["squared", "two", "three"],
 )
-def test_fine_tuning(loss, max_epochs, learning_rate):
+def test_fine_tuning(loss, max_epochs):
     fold = Fold.whole(problem_of(loss, 1_000))
 
     def tuned(settings):
@@ -214,8 +231,6 @@ def test_fine_tuning(loss, max_epochs, learning_rate):
     given = MiniBatch(max_epochs=7, learning_rate=0.1)
     assert tuned(given) == given
     assert tuned(replace(given, max_epochs="auto")) == replace(given, max_epochs=max_epochs)
-    rate = replace(given, learning_rate="auto")
-    assert tuned(rate) == replace(given, learning_rate=learning_rate)
     assert tuned(LBFGS(5)) == LBFGS(5)
     assert tuned(None) is None
 

@@ -584,17 +584,14 @@ def test_steps_fall_likewise(size, shortened, expected, tunings):
 
 
 @by_name
-def test_mini_batches_may_leave_their_rate_and_length_to_the_loss(loss):
+def test_mini_batches_may_leave_their_length_to_the_loss(loss):
     rng = np.random.default_rng(23)
     full = random_network(rng, 12, n_outputs=loss.n_outputs)
     problem = random_problem(rng, full, loss)
-    rate, epochs = (2e-4, 30) if loss.separable else (5e-4, 150)
+    epochs = 30 if loss.separable else 150
     found = [
         follow_path(problem, full, Distil(4, largest=8, finetune=one), split(problem, 200))
-        for one in (
-            MiniBatch(50, max_epochs="auto", learning_rate="auto"),
-            MiniBatch(50, max_epochs=epochs, learning_rate=rate),
-        )
+        for one in (MiniBatch(50, max_epochs="auto"), MiniBatch(50, max_epochs=epochs))
     ]
     assert found[0] == found[1]
 

@@ -2,19 +2,23 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 
 from coded_tables import SQUARED, Coded, few_valued, grow, inside, target_of
-from lifenet.data.columns import CodedColumns
+from lifenet.data.coded_rows import CodedRows
+from lifenet.data.codes import QuantileCoding
+from lifenet.data.columns import CodedColumns, coded_columns
 from lifenet.data.folds import Fold
 from lifenet.data.problem import Problem
 from lifenet.data.run import Run
 from lifenet.losses import Multinomial
 from lifenet.neurons.hierarchy import Hierarchy, successful
 from lifenet.neurons.layer import Layer
-from lifenet.neurons.leaves import Leaves, leaf_layer, sample_of
+from lifenet.neurons.leaves import Leaves, _spans, leaf_layer, sample_of
 from lifenet.neurons.sampling import NeuronProjection
-from lifenet.neurons.trees import LeafBounds
+from lifenet.neurons.trees import LeafBounds, TreeSettings, grow_trees
 from lifenet.solvers.lla import LLA
 from oracles import stored, theta_of
 
@@ -201,14 +205,14 @@ class TestLeafLayer:
             between += np.sum((found > 0.01) & (found < 0.99))
         assert between > 100
 
-    def test_weights_are_trainable_in_the_ramps_of_the_columns_of_the_leaf(self, few):
+    def test_weights_are_stored_at_the_ends_of_the_leaf(self, few):
         leaves = leaves_by_hand(few)
         columns = few.columns
         for low, high in zip(leaves.lower, leaves.upper, strict=True):
-            (moves,) = trainable(leaf_layer(LeafBounds(low[None], high[None]), columns))
-            asked = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
-            expected = np.sort(np.concatenate([columns.ramps[j] for j in asked]))
-            np.testing.assert_array_equal(np.flatnonzero(moves), expected)
+            (stands,) = trainable(leaf_layer(LeafBounds(low[None], high[None]), columns))
+            for column, ramps in enumerate(columns.ramps):
+                n_ends = int(np.isfinite(low[column])) + int(np.isfinite(high[column]))
+                assert np.count_nonzero(stands[ramps]) == min(n_ends, len(ramps))
 
     def test_all_other_weights_are_zero(self, few):
         layer = leaf_layer(grow(few.values(), target_of(few.X)).leaves()[0], few.columns)
@@ -224,7 +228,7 @@ class TestLeafLayer:
             found = activations(layer, at(columns, np.arange(n_bins + 1)))[:, 0]
             peak = b + 1 if b + 1 < n_bins else b  # in the last bin the lower end moves back
             np.testing.assert_allclose(found, np.arange(n_bins + 1) == peak, atol=1e-12)
-            assert trainable(layer)[0].tolist() == [False] + n_bins * [True]
+            assert np.count_nonzero(trainable(layer)[0]) == 2
 
     def test_a_single_bin_keeps_the_upper_end(self):
         columns = one_column(1)
@@ -255,7 +259,7 @@ class TestLeaves:
     @pytest.mark.parametrize("loss", [SQUARED, Multinomial(3)], ids=["one", "classes"])
     def test_they_are_those_of_trees_of_the_training_rows(self, few, loss):
         fold, run = self.fold(few, loss), Run(5)
-        source = Leaves(9, max_leaf_nodes=6, min_samples_leaf=8, learning_rate=0.3)
+        source = Leaves(9, 6, learning_rate=0.3, min_samples_leaf=8, max_features=0.5, ramp_share=0)
         grown = source.grow(fold, run)
         sample = sample_of(fold.train, few.columns)
         np.testing.assert_allclose(sample.values, few.values(), atol=1e-12)
@@ -273,13 +277,81 @@ class TestLeaves:
         assert grown.stages == ()
 
     def test_folds_have_trees_of_their_own(self, few):
-        source = Leaves(9, max_leaf_nodes=6, min_samples_leaf=8)
+        source = Leaves(9, max_leaf_nodes=6, min_samples_leaf=8, max_features=0.5)
         one, again, other = (
             theta_of(source.grow(self.fold(few, key=key), Run(0)).layer)
             for key in ((0,), (0,), (1,))
         )
         np.testing.assert_array_equal(one, again)
         assert one.shape != other.shape or not np.array_equal(one, other)
+
+    def test_small_trees_come_first(self, few):
+        """The first leaves are those of the small trees alone; larger trees go on from them."""
+        sample = sample_of(self.fold(few).train, few.columns)
+        seed = np.random.SeedSequence(0)
+        small, large = TreeSettings(3, 8, 0.3, 1.0), TreeSettings(6, 8, 0.3, 1.0)
+        alone = grow_trees(sample, SQUARED, small, 4, seed)
+        both = grow_trees(sample, SQUARED, large, 5, seed, first=[(4, 3)])
+        assert both.n_rounds == 9
+        for name in ("lower", "upper"):
+            np.testing.assert_array_equal(
+                getattr(both.leaves(4)[0], name), getattr(alone.leaves()[0], name)
+            )
+        sizes = [sum(one["is_leaf"] for one in trees[0].nodes) for trees in both.model._predictors]
+        assert max(sizes[:4]) == 3
+        assert max(sizes[4:]) > 3
+
+    def test_splits_are_those_of_the_nodes(self, few):
+        trees = grow(few.values(), target_of(few.X))
+        found, expected = trees.splits(), []
+        for ((tree,),) in zip(trees.model._predictors, strict=True):
+            expected += [
+                (node["feature_idx"], node["num_threshold"], node["gain"])
+                for node in tree.nodes
+                if not node["is_leaf"]
+            ]
+        np.testing.assert_array_equal(np.column_stack(found), np.array(expected))
+        assert (found.gain > 0).all()
+
+    def test_ramps_are_narrow_at_jumps_and_wide_where_a_function_is_smooth(self):
+        rng = np.random.default_rng(3)
+        X = rng.random((3_000, 2))
+        y = 4.0 * (X[:, 0] > 0.4) + 6.0 * X[:, 1] + 0.3 * rng.normal(size=3_000)
+        rows = CodedRows.of(X, QuantileCoding("full", max_bins=50).learn(X), y).standardised()
+        columns = coded_columns(rows)
+        fold = Fold.whole(Problem(rows, SQUARED), columns)
+        source = Leaves(40, 4, min_samples_leaf=20, ramp_share=0.15)
+        stands = trainable(source.grow(fold, Run(0)).layer)
+        jump, smooth = (stands[:, columns.ramps[column]] for column in range(2))
+        at = columns.bins(0, np.array([(0.4 - rows.values[:, 0].mean()) / rows.values[:, 0].std()]))
+        # The most frequent end in the first column is one bin wide, at the jump.
+        sets, count = np.unique(jump[jump.any(axis=1)], axis=0, return_counts=True)
+        assert np.flatnonzero(sets[count.argmax()]).tolist() == at.tolist()
+        assert np.median(smooth[smooth.any(axis=1)].sum(axis=1)) >= 6
+
+    @given(
+        weight=st.lists(st.floats(0, 1), min_size=1, max_size=20),
+        share=st.floats(0.01, 0.99),
+    )
+    def test_spans_hold_the_share_and_no_narrower_one_does(self, weight, share):
+        weight = np.round(weight, 3)
+        spans, n = _spans(weight, share), len(weight)
+        for bin_, span in enumerate(spans):
+
+            def held(reach, at=bin_):
+                return weight[max(at - reach, 0) : at + reach + 1].sum()
+
+            reaches = [r for r in range(n) if held(r) >= share * weight.sum() - 1e-9]
+            assert span in {min(2 * r + 1, n) for r in reaches[:2]}
+
+    def test_numbers_and_sizes_of_trees_belong_together(self):
+        Leaves((3, 4), (2, 8)).check()
+        with pytest.raises(ValueError, match="n_trees has 2 numbers and max_leaf_nodes has 1"):
+            Leaves((3, 4), 8).check()
+        with pytest.raises(ValueError, match="max_leaf_nodes must be integers from 2 on; 1 is"):
+            Leaves((3, 4), (1, 8)).check()
+        with pytest.raises(ValueError, match="n_trees must be integers from 1 on; there are none"):
+            Leaves((), 8).check()
 
     @pytest.mark.parametrize(
         "wrong",

@@ -60,6 +60,20 @@ def replace_weights(network, weights):
     return ReluNetwork(weights, network.bias, network.beta, network.intercept)
 
 
+def wide_ramps(rows):
+    """Two neurons on a column: the first has one ramp of two bins, the second that and another.
+
+    Returns the network, and first codes and widths of the three ramps.
+    """
+    ramps = np.arange(rows.coding.n_codes)[rows.coding.codes_of(1)][2:]
+    first, width = ramps[[0, 0, 2]], np.array([2, 2, 2])
+    weights = np.zeros((2, rows.n_features))
+    for neuron, begin, n, height in zip((0, 1, 1), first, width, (1.0, 1.0, -1.5), strict=True):
+        own = slice(begin, begin + n)
+        weights[neuron, own] = height / n * rows.scaling.scale[own]
+    return ReluNetwork(sparse.csr_array(weights), [0.2, 0.3], [1.0, -0.5], 0.1), first, width
+
+
 def seeded(number=0):
     return np.random.SeedSequence(number)
 
@@ -79,6 +93,32 @@ def planted():
         truth.intercept,
     )
     return train, validation, disturbed
+
+
+@pytest.fixture
+def vectors(monkeypatch):
+    """The parameters after each step of every run, in order."""
+    seen, step = [], module._Parameters.step
+
+    def look(self, *args):
+        step(self, *args)
+        seen.append(dataclasses.replace(self, vector=self.vector.copy()))
+
+    monkeypatch.setattr(module._Parameters, "step", look)
+    return seen
+
+
+@pytest.fixture
+def averages(monkeypatch):
+    """Their average after each step of every run, in order."""
+    seen, approach = [], module._Parameters.approach
+
+    def look(self, *args):
+        approach(self, *args)
+        seen.append(dataclasses.replace(self, vector=self.vector.copy()))
+
+    monkeypatch.setattr(module._Parameters, "approach", look)
+    return seen
 
 
 class TestRefine:
@@ -152,15 +192,58 @@ class TestRefine:
         np.testing.assert_array_equal(every.codes, ramps[1])
         np.testing.assert_array_equal(every.neurons, [0, 2])
         assert every.moves is None
-        np.testing.assert_array_equal(some.codes, ramps[3])
+        np.testing.assert_array_equal(some.codes, ramps[3][:2])  # the others enter no neuron
         np.testing.assert_array_equal(some.neurons, [1, 3])
-        np.testing.assert_array_equal(some.moves, trainable[np.ix_([1, 3], ramps[3])])
+        np.testing.assert_array_equal(some.moves, [[0, 1], [1, 0]])
         assert plain.ramps is None
         assert (every.ramps.column, some.ramps.column) == (1, 3)
         (whole,) = parts_of(network, ArrayRows.of(np.zeros((3, coding.n_codes)), np.zeros(3)))
         np.testing.assert_array_equal(whole.codes, np.arange(coding.n_codes))
         np.testing.assert_array_equal(whole.neurons, np.arange(5))
         np.testing.assert_array_equal(whole.moves, trainable)
+
+    def test_bins_that_rise_alike_are_one_ramp(self):
+        rng = np.random.default_rng(12)
+        problem = coded_problem(random_problem(rng, SquaredError(), 200))
+        network, first, width = wide_ramps(problem.rows)
+        (part,) = parts_of(network, problem.rows)
+        np.testing.assert_array_equal(part.codes, np.sort(first[[0, 2]]))
+        assert part.shape == (2, 2)  # both neurons share the first ramp, one has a second
+        assert part.moves.sum() == 3
+        table = Table.of(problem, (part,))
+        codes = problem.rows.codes_of(problem.rows.values)[:-1]
+        heights = codes * problem.rows.scaling.scale[:, None]
+        for ramp, at in zip((0, 2), np.argsort(np.argsort(first[[0, 2]])), strict=True):
+            own = slice(first[ramp], first[ramp] + width[ramp])
+            unit = problem.rows.scaling.scale[own].mean()
+            expected = heights[own].mean(axis=0) / unit
+            np.testing.assert_allclose(table.inputs(part)[:, at], expected, atol=1e-5)
+
+    def test_a_ramp_moves_as_one(self):
+        """Its bins rise alike after fine-tuning, too, and the gradient is that of differences."""
+        rng = np.random.default_rng(13)
+        problem = coded_problem(random_problem(rng, SquaredError(), 200))
+        network, first, width = wide_ramps(problem.rows)
+        parts = parts_of(network, problem.rows)
+        now = module._Parameters.of(network, parts)
+        now.vector = now.vector.astype(np.float64)
+        X, y = problem.rows.codes_of(problem.rows.values)[:-1].T, problem.rows.target
+        np.testing.assert_allclose(now.network().score(X), network.score(X), atol=1e-5)
+
+        def value(vector):
+            moved = dataclasses.replace(now, vector=vector).network()
+            return float(np.mean(SquaredError().value(y, moved.score(X))))
+
+        found = module._gradient(now, Table.of(problem, parts), SquaredError())
+        np.testing.assert_allclose(found, approx_fprime(now.vector, value, 1e-7), atol=5e-6)
+        tuned = MiniBatch(30, learning_rate=0.02, batch_size=64).refine(
+            problem, network, seed=seeded()
+        )
+        rises = tuned.network.dense().weights / problem.rows.scaling.scale
+        for neuron, ramp in ((0, 0), (1, 1), (1, 2)):
+            own = rises[neuron, first[ramp] : first[ramp] + width[ramp]]
+            np.testing.assert_allclose(own, own[0], rtol=1e-6)
+            assert own[0] != pytest.approx(network.dense().weights[neuron, first[ramp]], rel=1e-3)
 
     def test_inputs_of_all_parts_are_those_of_the_rows(self):
         rng = np.random.default_rng(3)
@@ -240,8 +323,8 @@ class TestRefine:
         assert found.validation_loss == pytest.approx(
             mean_loss(validation, found.network), rel=1e-5
         )
-        assert len(losses) == 9  # at the start, and after every fifth step
-        assert found.n_iterations == 5 * int(np.argmin(losses))
+        assert len(losses) == 11  # at the start, and after every fourth step
+        assert found.n_iterations == 4 * int(np.argmin(losses))
         assert found.objectives == ()
         assert found.status is Status.COMPLETED
 
@@ -337,27 +420,28 @@ class TestRefine:
         assert len(found.validation_losses) > 2
         assert found.validation_loss == found.validation_losses[0]
 
-    def test_a_rate_that_gains_nothing_is_tried_again_more_slowly(self):
-        """In the same order of the rows; what is found can be repeated by its settings."""
+    def test_it_ends_after_some_readings_that_brought_nothing(self):
         train, validation, start = planted()
-        settings = MiniBatch(30, learning_rate=2.0, batch_size=64)
+        settings = MiniBatch(100, learning_rate=2.0, batch_size=64, n_readings=20, patience=3)
         found = settings.refine(train, start, validation=validation, seed=seeded())
-        losses, n_readings = found.validation_losses, settings.n_readings
-        assert min(losses[1 : 1 + n_readings]) >= losses[0]  # the first attempt
-        assert len(losses) > 1 + n_readings
-        assert found.validation_loss < losses[0]
-        slower = found.settings
-        assert slower == settings.slower(30)
-        assert slower.learning_rate < settings.learning_rate
-        assert slower.n_steps < 30
-        alone = slower.refine(train, start, validation=validation, seed=seeded())
-        assert alone.validation_losses == (losses[0], *losses[1 + n_readings :])
-        for network in (
-            alone.network,
-            slower.refine(train, start, seed=seeded(), n_iterations=found.n_iterations).network,
-        ):
-            for name in NAMES:
-                np.testing.assert_array_equal(getattr(network, name), getattr(found.network, name))
+        assert found.status is Status.CONVERGED
+        losses = found.validation_losses
+        assert len(losses) == 1 + int(np.argmin(losses)) + 3
+        patient = dataclasses.replace(settings, patience=20)
+        longer = patient.refine(train, start, validation=validation, seed=seeded())
+        assert longer.validation_losses[: len(losses)] == losses
+        assert len(longer.validation_losses) > len(losses)
+
+    def test_what_is_kept_is_an_average_of_the_steps(self, vectors):
+        """Weights t (t + 1) (t + 2) over their sum, of the t-th step."""
+        train, _, start = planted()
+        found = MiniBatch(12, learning_rate=0.02, batch_size=64).refine(train, start, seed=seeded())
+        t = np.arange(1.0, 13)
+        weight = t * (t + 1) * (t + 2)
+        mean = np.average([one.vector for one in vectors], axis=0, weights=weight)
+        expected = dataclasses.replace(vectors[0], vector=mean).network()
+        X = train.rows.X[:50]
+        np.testing.assert_allclose(found.network.score(X), expected.score(X), atol=1e-5)
 
     def test_what_is_no_number_is_never_kept(self, monkeypatch):
         train, validation, start = planted()
@@ -423,15 +507,11 @@ class TestRefine:
         assert MiniBatch(30).steps(50) == 30
         assert MiniBatch(0).steps(10**6) == 0
 
-    def test_the_rate_rises_at_first_and_then_falls_to_nothing(self):
+    def test_the_rate_rises_at_first(self):
         settings = MiniBatch(learning_rate=0.5)
-        rates = np.array([settings.rate(step, 400) for step in range(400)])
-        assert rates[0] == pytest.approx(0.5 / 50)
-        assert rates.argmax() == 49
-        assert np.all(np.diff(rates[:50]) > 0)
-        assert np.all(np.diff(rates[49:]) < 0)
-        assert rates[200] == pytest.approx(0.25)
-        assert 0 < rates[-1] < 1e-4
+        rates = np.array([settings.rate(step) for step in range(400)])
+        np.testing.assert_allclose(rates[:50], 0.5 * np.arange(1, 51) / 50)
+        assert set(rates[50:]) == {0.5}
 
     @pytest.mark.parametrize(
         "wrong",
@@ -442,6 +522,7 @@ class TestRefine:
             {"learning_rate": 0.0},
             {"batch_size": 0},
             {"n_readings": 0},
+            {"patience": 0},
         ],
         ids=str,
     )
@@ -469,19 +550,6 @@ def test_many_rows_get_more_steps_where_passes_are_asked_for():
 # ---------------------------------------------------------------------- a number of iterations
 
 
-@pytest.fixture
-def vectors(monkeypatch):
-    """The parameters after each step of every run, in order."""
-    seen, step = [], module._Parameters.step
-
-    def look(self, *args):
-        step(self, *args)
-        seen.append(dataclasses.replace(self, vector=self.vector.copy()))
-
-    monkeypatch.setattr(module._Parameters, "step", look)
-    return seen
-
-
 NAMES = ("weights", "bias", "beta", "intercept")
 
 
@@ -492,18 +560,18 @@ class TestIterations:
 
     @pytest.mark.parametrize("n_iterations", [1, 7, 40, 60])
     @pytest.mark.parametrize("masked", [False, True])
-    def test_it_is_a_longer_run_stopped_there(self, n_iterations, masked, vectors):
+    def test_it_is_a_longer_run_stopped_there(self, n_iterations, masked, averages):
         train, _, start = planted()
         if masked:
             trainable = np.random.default_rng(1).random((6, 4)) < 0.6
             start = replace_weights(start, store(start.weights, trainable))
         given = {"seed": seeded()}
         self.settings.refine(train, start, **given)
-        long = list(vectors)
+        long = list(averages)
         assert len(long) == self.settings.steps(600) == 60
-        vectors.clear()
+        averages.clear()
         found = self.settings.refine(train, start, n_iterations=n_iterations, **given)
-        assert len(vectors) == found.n_iterations == n_iterations
+        assert len(averages) == found.n_iterations == n_iterations
         expected = long[n_iterations - 1].network()
         np.testing.assert_array_equal(stored(found.network.weights), stored(expected.weights))
         for name in NAMES:
@@ -540,10 +608,9 @@ class TestIterations:
 
 
 @named
-def test_auto_is_longer_and_faster_where_scores_are_bounded(loss):
-    rate, epochs = (2e-4, 30) if loss.separable else (5e-4, 150)
-    given = MiniBatch(80, max_epochs=epochs, learning_rate=rate)
-    auto = MiniBatch(80, max_epochs="auto", learning_rate="auto")
+def test_auto_is_longer_where_scores_are_bounded(loss):
+    given = MiniBatch(80, max_epochs=30 if loss.separable else 150)
+    auto = MiniBatch(80, max_epochs="auto")
     assert auto.resolved(loss) == given.resolved(loss) == given
     rng = np.random.default_rng(8)
     problem = random_problem(rng, loss)

@@ -465,10 +465,9 @@ class TestAuto:
             (one,) = resolve(recipe, fold, Run(0)).neurons
             return one.max_leaf_nodes, one.min_samples_leaf
 
-        assert found(rows_of(399)) == (8, 10)
-        assert found(rows_of(400)) == (8, 20)
-        assert found(rows_of(5_000)) == (16, 20)
-        assert found(rows_of(5_000, loss=Logistic())) == (8, 20)
+        assert found(rows_of(399)) == ((4, 16), 10)
+        assert found(rows_of(400)) == ((4, 16), 20)
+        assert found(rows_of(5_000, loss=Logistic())) == ((12,), 20)
         assert found(rows_of(1e6), max_leaf_nodes=4, min_samples_leaf=3) == (4, 3)
 
     def test_base_learners_follow_the_rows_the_columns_and_the_classes(self):
@@ -497,10 +496,10 @@ class TestAuto:
         assert found(rows_of(900, loss=Logistic())).solver.ridge == 1e-4
 
     def test_fine_tuning_follows_the_loss(self):
-        auto = MiniBatch(max_epochs="auto", learning_rate="auto")
-        for loss, expected in ((SquaredError(), (150, 5e-4)), (Logistic(), (30, 2e-4))):
+        auto = MiniBatch(max_epochs="auto")
+        for loss, expected in ((SquaredError(), 150), (Logistic(), 30)):
             tuned = resolve(small_recipe(finetune=auto), rows_of(900, loss=loss), Run(0)).finetune
-            assert (tuned.max_epochs, tuned.learning_rate) == expected
+            assert tuned.max_epochs == expected
         for given in (None, LBFGS(), MiniBatch(7)):
             assert resolve(small_recipe(finetune=given), rows_of(900), Run(0)).finetune == given
 

@@ -31,7 +31,7 @@ _ROWS_A_BIN = 10
 _FEWEST_KNOTS = 4
 #: "auto" bins: times the square root of the rows, at least, and at most. Fewer than 64 raise the
 #: error on California (16,500 rows) by 2 %, and change nothing on smaller sets.
-_BINS_OF_ROWS, _FEWEST_BINS, _MOST_BINS = 0.5, 32, 96
+_FEWEST_BINS, _MOST_BINS = 32, 128
 #: Knots nearer to each other than this share of their size, or of the column's range, differ by
 #: rounding only.
 _SAME_SIZE, _SAME_RANGE = 1e-12, 1e-15
@@ -67,8 +67,8 @@ class QuantileCoding(Settings):
         Most knots for "quantile" and "both"; fewer where there are not ten rows (or units of
         weight) to a knot, down to four.
     max_bins : int or "auto", default=12
-        Most bins of a column for "piecewise" and "full", fewer likewise. "auto" takes half the
-        square root of the rows, 32 at least and 96 at most.
+        Most bins of a column for "piecewise" and "full", fewer likewise. "auto" takes the
+        square root of the rows, 32 at least and 128 at most.
     min_values : int, default=12
         Columns with no more distinct values are one code, the value itself.
     clip : float, default=0.001
@@ -210,7 +210,7 @@ class _Distribution:
 
 def _bins(n_rows: float) -> int:
     """Bins that so many rows allow for."""
-    return int(np.clip(_BINS_OF_ROWS * np.sqrt(n_rows), _FEWEST_BINS, _MOST_BINS))
+    return int(np.clip(np.sqrt(n_rows), _FEWEST_BINS, _MOST_BINS))
 
 
 def _place_knots(rows: _Distribution, n_knots: int, clip: float) -> Floats:

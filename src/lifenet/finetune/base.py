@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lifenet._clock import NEVER, Deadline
 from lifenet.solvers.base import Status
@@ -33,7 +33,6 @@ class FineTuned:
     validation_losses : mean loss of the validation rows at each reading, the start first; empty
         without such rows
     seconds : taken in all
-    settings : that such steps are repeated with; None for those that were given
     """
 
     network: ReluNetwork
@@ -42,7 +41,6 @@ class FineTuned:
     objectives: tuple[float, ...]
     validation_losses: tuple[float, ...]
     seconds: float
-    settings: Any = None
 
     @property
     def validation_loss(self) -> float:
@@ -117,7 +115,7 @@ def fine_tune(
     )
     if rehearsed.n_iterations == 0:
         return replace(rehearsed, network=network)
-    tuned = (rehearsed.settings or settings).refine(
+    tuned = settings.refine(
         fold.fit,
         network,
         seed=seed,

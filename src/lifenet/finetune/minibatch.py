@@ -15,16 +15,15 @@ from lifenet._clock import NEVER, Deadline, now
 from lifenet._settings import Settings
 from lifenet.data.evaluation import some_rows
 from lifenet.finetune.base import FineTuned
-from lifenet.finetune.parts import Table, block_of, parts_of
+from lifenet.finetune.parts import Table, parts_of
 from lifenet.kernels.adam import adam_step
-from lifenet.kernels.weights import lengths_of, multiply_rows
 from lifenet.network import ReluNetwork
 from lifenet.solvers.base import Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lifenet._typing import Floats, Weights
+    from lifenet._typing import Floats
     from lifenet.data.problem import Problem
     from lifenet.finetune.parts import Part
     from lifenet.losses import Loss
@@ -33,11 +32,13 @@ __all__ = ["MiniBatch"]
 
 # Steps over which the learning rate rises at first: the moments know nothing yet.
 _WARM = 50
-# What "auto" means, by the loss: passes over the rows and the learning rate. Scores of separable
-# rows would grow without bound if few validation rows let them, so that their fine-tuning is
-# shorter. Chosen on the training parts of the sets named in docs/ablations.md.
+# What "auto" means, by the loss: passes over the rows. Scores of separable rows would grow without
+# bound if few validation rows let them, so that their fine-tuning is shorter. Chosen on the
+# training parts of the sets named in docs/ablations.md.
 _EPOCHS_SEPARABLE, _EPOCHS = 30, 150
-_RATE_SEPARABLE, _RATE = 2e-4, 5e-4
+# Polynomial-decay averaging (Shamir and Zhang 2013): after t steps the newest parameters count for
+# (eta + 1) / (t + eta). Chosen on the sets named in docs/ablations.md, where 1 did as well.
+_ETA = 3
 # Fewer steps than this move nothing.
 _FEWEST_STEPS = 100
 # Lengths of weights and coefficients are made equal; a coefficient counts at least this much, so
@@ -48,49 +49,57 @@ _LEAST_COEFFICIENT = 1e-3
 _READ_ROWS = 4_000
 # Rows whose hidden layer is held while the loss is read.
 _BLOCK_ROWS = 1024
-# Factor of the learning rate of a second attempt, where the first gained nothing, and of how many
-# times fewer steps it is: what it gains, it gains early. Chosen by hand.
-_SLOWER, _FEWER = 0.25, 3
 
 
 @dataclass(repr=False)
 class MiniBatch(Settings):
-    """Adam with a cosine schedule for all neurons of a wide layer at once.
+    """Adam for all neurons of a wide layer at once, its parameters averaged over the steps.
 
-    From an output layer that is fitted already, steps must be small: the first ones would otherwise
-    undo it. The network with the least loss on the validation rows is kept, the first one included.
+    Single steps shake a network whose output layer is fitted already; the average of the
+    parameters gains from the first steps on. So the loss of the validation rows says when to stop:
+    once several readings have brought no lower one. The average with the least loss is kept, or
+    the network itself where none is lower.
 
     Parameters
     ----------
-    n_steps : int, default=200
+    n_steps : int, default=300
         Most steps; 0 leaves the network unchanged.
     max_epochs : int or "auto", default=12
         Passes over the rows that are enough, but for a hundred steps. "auto" takes 150, or 30 for
         separable losses.
-    learning_rate : float or "auto", default=2e-4
-        Largest. "auto" takes 5e-4, or 2e-4 for separable losses.
+    learning_rate : float, default=2e-3
+        Of every step but the first fifty, over which it rises.
     batch_size : int, default=256
         Rows of a step.
-    n_readings : int, default=8
+    n_readings : int, default=12
         How often the loss of the validation rows is measured on the way.
+    patience : int, default=4
+        Readings without a lower loss after which it ends.
     min_epochs : int, default=0
-        Passes over the rows that are made at least, where that takes more steps.
+        Passes over the rows that `n_steps` is raised to, where that is more.
+
+    References
+    ----------
+    Kingma and Ba, "Adam: a method for stochastic optimization", 2015; Shamir and Zhang,
+    "Stochastic gradient descent for non-smooth optimization", 2013, for the average.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_steps": [Interval(Integral, 0, None, closed="left")],
         "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "n_readings": [Interval(Integral, 1, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left")],
         "min_epochs": [Interval(Integral, 0, None, closed="left")],
     }
 
-    n_steps: int = 200
+    n_steps: int = 300
     max_epochs: int | str = 12
-    learning_rate: float | str = 2e-4
+    learning_rate: float = 2e-3
     batch_size: int = 256
-    n_readings: int = 8
+    n_readings: int = 12
+    patience: int = 4
     min_epochs: int = 0
 
     def refine(
@@ -120,12 +129,9 @@ class MiniBatch(Settings):
 
     def resolved(self, loss: Loss) -> MiniBatch:
         """The settings without "auto"."""
-        epochs, rate = self.max_epochs, self.learning_rate
-        if isinstance(epochs, str):
-            epochs = _EPOCHS_SEPARABLE if loss.separable else _EPOCHS
-        if isinstance(rate, str):
-            rate = _RATE_SEPARABLE if loss.separable else _RATE
-        return replace(self, max_epochs=epochs, learning_rate=rate)
+        if not isinstance(self.max_epochs, str):
+            return self
+        return replace(self, max_epochs=_EPOCHS_SEPARABLE if loss.separable else _EPOCHS)
 
     def steps(self, n_rows: int) -> int:
         """Steps for a number of rows."""
@@ -133,15 +139,9 @@ class MiniBatch(Settings):
         most = max(self.n_steps, self.min_epochs * batches) if self.n_steps else 0
         return min(most, max(int(self.max_epochs) * batches, _FEWEST_STEPS))
 
-    def slower(self, n_steps: int) -> MiniBatch:
-        """The settings of a second attempt, after one of so many steps that gained nothing."""
-        rate = _SLOWER * float(self.learning_rate)
-        return replace(self, n_steps=max(n_steps // _FEWER, 1), learning_rate=rate, min_epochs=0)
-
-    def rate(self, step: int, n_steps: int) -> float:
-        """Learning rate of a step, from 0, of `n_steps`."""
-        falling = 0.5 * (1.0 + math.cos(math.pi * step / n_steps))
-        return float(self.learning_rate) * falling * min(1.0, (step + 1) / _WARM)
+    def rate(self, step: int) -> float:
+        """Learning rate of a step, from 0."""
+        return self.learning_rate * min(1.0, (step + 1) / _WARM)
 
 
 @dataclass
@@ -169,18 +169,9 @@ class _Run:
         last = n_steps if self.n_iterations is None else min(self.n_iterations, n_steps)
         if last == 0 or not self.network.n_neurons:
             return self._result(self.network, Status.COMPLETED, 0)
-        train = Table.of(self.train, parts)
-        seed = int(generator.integers(2**63))
-        walk = _Walk(self.settings, self, train, measured, n_steps, last)
-        best, taken = walk.go(current.copy(), np.random.default_rng(seed))
-        if not taken and measured is not None and not walk.late:
-            # A rate that gains nothing is too high for what there is left to gain.
-            self.settings = self.settings.slower(n_steps)
-            n_steps = self.settings.n_steps
-            walk = _Walk(self.settings, self, train, measured, n_steps, n_steps)
-            best, taken = walk.go(current.copy(), np.random.default_rng(seed))
-        status = Status.TIME_LIMIT if walk.late else Status.COMPLETED
-        return self._result(best.network() if taken else self.network, status, taken)
+        walk = _Walk(self.settings, self, Table.of(self.train, parts), measured, n_steps, last)
+        best, taken = walk.go(current.copy(), generator)
+        return self._result(best.network() if taken else self.network, walk.status, taken)
 
     def measure(self, current: _Parameters, table: Table | None) -> bool:
         """Note the loss of the validation rows; whether it is the least so far.
@@ -196,17 +187,17 @@ class _Run:
 
     def _result(self, network: ReluNetwork, status: Status, taken: int) -> FineTuned:
         seconds = now() - self.begun
-        return FineTuned(network, status, taken, (), tuple(self.losses), seconds, self.settings)
+        return FineTuned(network, status, taken, (), tuple(self.losses), seconds)
 
 
 @dataclass
 class _Walk:
-    """Steps of one schedule, and whether they gain.
+    """Steps, and whether their average gains.
 
     Attributes
     ----------
-    n_steps, last : of the schedule, and after which it ends
-    late : whether the time was over
+    n_steps, last : that there are at most, and after which it ends
+    status : why it ended
     """
 
     settings: MiniBatch
@@ -215,21 +206,24 @@ class _Walk:
     measured: Table | None
     n_steps: int
     last: int
-    late: bool = False
+    status: Status = Status.COMPLETED
 
     def go(self, current: _Parameters, generator: np.random.Generator) -> tuple[_Parameters, int]:
-        """The best parameters on the way, and after how many steps they were there."""
-        settings, best, taken = self.settings, current.copy(), 0
+        """The best average on the way, and after how many steps it was there."""
+        settings, average, best, taken, in_vain = self.settings, current.copy(), current, 0, 0
         every = -(-self.n_steps // settings.n_readings)
         batches = _batches(len(self.train.target), settings.batch_size, generator)
         for step in range(self.last):
             gradient = _gradient(current, self.train.take(next(batches)), self.run.train.loss)
-            current.step(gradient, settings.rate(step, self.n_steps), step + 1)
-            self.late = self.run.deadline.passed
-            due = self.late or (step + 1) % every == 0 or step + 1 == self.last
-            if due and self.run.measure(current, self.measured):
-                best, taken = current.copy(), step + 1
-            if self.late:
+            current.step(gradient, settings.rate(step), step + 1)
+            average.approach(current, (_ETA + 1) / (step + 1 + _ETA))
+            late = self.run.deadline.passed
+            if late or (step + 1) % every == 0 or step + 1 == self.last:
+                in_vain += 1
+                if self.run.measure(average, self.measured):
+                    best, taken, in_vain = average.copy(), step + 1, 0
+            if late or in_vain >= settings.patience:
+                self.status = Status.TIME_LIMIT if late else Status.CONVERGED
                 break
         return best, taken
 
@@ -253,13 +247,14 @@ class _Parameters:
 
     @classmethod
     def of(cls, network: ReluNetwork, parts: tuple[Part, ...]) -> _Parameters:
-        lengths = lengths_of(network.weights)
+        squares = np.zeros(network.n_neurons)
+        for part in parts:
+            squares[part.neurons] += np.square(part.start).sum(axis=1)
+        lengths = np.sqrt(squares)
         sizes = np.linalg.norm(network.beta, axis=1)
         factor = np.sqrt((sizes + _LEAST_COEFFICIENT) / np.where(lengths > 0, lengths, 1.0))
-        weights = multiply_rows(network.weights, factor)
-        by_code: Weights = sparse.csc_array(weights) if network.is_sparse else weights
         pieces = (
-            *(block_of(by_code, part) for part in parts),
+            *(part.start * factor[part.neurons, None] for part in parts),
             network.bias * factor,
             network.beta / factor[:, None],
             network.intercept,
@@ -316,21 +311,20 @@ class _Parameters:
             self.first, self.second = np.zeros_like(gradient), np.zeros_like(gradient)
         adam_step(self.vector, gradient, self.first, self.second, number, rate)
 
+    def approach(self, other: _Parameters, share: float) -> None:
+        """Go a share of the way to other parameters, in place."""
+        self.vector += np.float32(share) * (other.vector - self.vector)
+
     def network(self) -> ReluNetwork:
         weights, *rest = self.split()
         shape = (self.n_neurons, self.started.n_features)
         wide: Any = np.zeros(shape)
         if self.started.is_sparse:
-            rows, codes, values = [], [], []
-            for part, weight in zip(self.parts, weights, strict=True):
-                moves = np.ones(part.shape, dtype=bool) if part.moves is None else part.moves > 0
-                row, code = np.nonzero(moves)
-                rows.append(part.neurons[row])
-                codes.append(part.codes[code])
-                values.append(weight[moves].astype(np.float64))
+            both = zip(self.parts, weights, strict=True)
+            found = [part.weights(block) for part, block in both]
             none = np.zeros(0, dtype=np.intp)
-            index = (np.concatenate([none, *rows]), np.concatenate([none, *codes]))
-            data = np.concatenate([np.zeros(0), *values])
+            index = tuple(np.concatenate([none, *(one[k] for one in found)]) for k in range(2))
+            data = np.concatenate([np.zeros(0), *(one[2] for one in found)])
             wide = sparse.coo_array((data, index), shape=shape).tocsr()
         else:
             for part, weight in zip(self.parts, weights, strict=True):

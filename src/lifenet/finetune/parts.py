@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,17 +11,22 @@ from scipy import sparse
 from lifenet.data.coded_rows import CodedRows
 
 if TYPE_CHECKING:
-    from lifenet._typing import Floats, Integers, Weights
+    from lifenet._typing import Bools, Floats, Integers, Weights
     from lifenet.data.problem import Problem
     from lifenet.data.rows import Rows
     from lifenet.network import ReluNetwork
 
-__all__ = ["Part", "Ramps", "Table", "block_of", "parts_of"]
+__all__ = ["Part", "Ramps", "Table", "parts_of"]
+
+# Neighbouring weights that differ by no more than this share of their size are equal: rounding.
+_EQUAL = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Ramps:
-    """Ramps of one column, from one number a row.
+    """Ramps of one column over one bin or several, from one number a row.
+
+    A ramp of several bins is the mean of theirs.
 
     Attributes
     ----------
@@ -37,16 +42,12 @@ class Ramps:
     high: Floats
 
     @classmethod
-    def of(cls, rows: CodedRows, column: int, codes: Integers) -> Ramps:
-        """The ramps of a column that have these codes."""
-        scaling = rows.scaling
-        center, scale = (
-            (scaling.center[codes], scaling.scale[codes])
-            if scaling is not None
-            else (np.zeros(len(codes)), np.ones(len(codes)))
-        )
-        begin = rows.coding.ramp_of_code[codes] - rows.coding.grid.first[column]
-        parts = (1 / scale, -(begin + center) / scale, -center / scale, (1 - center) / scale)
+    def of(cls, rows: CodedRows, column: int, first: Integers, width: Integers) -> Ramps:
+        """Ramps that begin with these codes of a column and have so many of them."""
+        center, unit = (_means_of(one, first, width) for one in _scaling_of(rows))
+        begin = rows.coding.ramp_of_code[first] - rows.coding.grid.first[column]
+        per_bin = 1 / (width * unit)
+        parts = (per_bin, -begin * per_bin - center / unit, -center / unit, (1 - center) / unit)
         return cls(column, *(one.astype(np.float32) for one in parts))
 
     def values(self, coordinate: Floats) -> Floats:
@@ -57,59 +58,160 @@ class Ramps:
         return np.minimum(values, self.high, out=values)
 
 
+def _scaling_of(rows: CodedRows) -> tuple[Floats, Floats]:
+    """Center and scale of the codes."""
+    scaling = rows.scaling
+    if scaling is None:
+        return np.zeros(rows.n_features), np.ones(rows.n_features)
+    return scaling.center, scaling.scale
+
+
+def _means_of(values: Floats, first: Integers, width: Integers) -> Floats:
+    """Means over neighbours: `width` of them from `first` on."""
+    upto = np.concatenate([[0.0], np.cumsum(values)])
+    # One value is itself, without rounding.
+    return np.where(width == 1, values[first], (upto[first + width] - upto[first]) / width)
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """Inputs and the neurons that read them: a block of the weights, most of which are zero.
 
     Attributes
     ----------
-    codes, neurons : their numbers
+    codes, neurons : their numbers; of a ramp of several bins the first code
+    start : (len(neurons), len(codes)), weights of the network, by input
     moves : (len(neurons), len(codes)), one where a weight may move, zero elsewhere; None for all
     ramps : how the inputs follow from a column; None for inputs that are held
+    stored : weights of the network that follow from the block
     """
 
     codes: Integers
     neurons: Integers
-    moves: Floats | None
+    start: Floats
+    moves: Floats | None = None
     ramps: Ramps | None = None
+    stored: Stored | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of neurons and of inputs."""
         return len(self.neurons), len(self.codes)
 
+    def weights(self, block: Floats) -> tuple[Integers, Integers, Floats]:
+        """Neuron, code and value of every weight of the network, for the weights of a block."""
+        values = block.astype(np.float64).ravel()
+        if self.stored is not None:
+            stored = self.stored
+            return stored.neurons, stored.codes, values[stored.place] * stored.share
+        neurons, codes = np.repeat(self.neurons, len(self.codes)), self.codes
+        if self.moves is not None:
+            moves = self.moves.ravel() > 0
+            every = np.tile(codes, len(self.neurons))
+            return neurons[moves], every[moves], values[moves]
+        return neurons, np.tile(codes, len(self.neurons)), values
+
+
+class Stored(NamedTuple):
+    """Weights on the bins of wider ramps, and the weight of a block that each is a share of.
+
+    Attributes
+    ----------
+    neurons, codes : (e,), of each weight
+    place : (e,), in the block, row by row
+    share : (e,), of the weight there
+    """
+
+    neurons: Integers
+    codes: Integers
+    place: Integers
+    share: Floats
+
 
 def parts_of(network: ReluNetwork, rows: Rows) -> tuple[Part, ...]:
-    """Every input in one part: the ramps of each column, and all others together."""
+    """Every input in one part: the ramps of each column, and all others together.
+
+    Neighbouring bins of a column in which a neuron of sparse weights rises alike are one ramp, and
+    move together.
+    """
+    weights = network.weights
     if not isinstance(rows, CodedRows):
-        found = [_part(network.weights, np.arange(network.n_features))]
+        found = [_plain_part(weights, np.arange(network.n_features))]
+    elif network.is_sparse:
+        plain = rows.coding.plain_codes
+        found = [_plain_part(weights, plain), *_ramp_parts(sparse.csr_array(weights), rows)]
     else:
-        coding = rows.coding
-        plain = coding.plain_codes
-        found = [_part(network.weights, plain)]
-        by_code = sparse.csc_array(network.weights) if network.is_sparse else network.weights
-        others = np.setdiff1d(np.arange(coding.n_codes), plain)
-        columns = coding.column_of_code[others]
+        plain = rows.coding.plain_codes
+        found = [_plain_part(weights, plain)]
+        others = np.setdiff1d(np.arange(rows.coding.n_codes), plain)
+        columns = rows.coding.column_of_code[others]
         for column in np.unique(columns).tolist():
             codes = others[columns == column]
-            found.append(_part(by_code, codes, Ramps.of(rows, column, codes)))
+            ramps = Ramps.of(rows, column, codes, np.ones(len(codes), dtype=np.intp))
+            found.append(replace(_plain_part(weights, codes), ramps=ramps))
     return tuple(one for one in found if len(one.neurons) and len(one.codes))
 
 
-def _part(weights: Weights, codes: Integers, ramps: Ramps | None = None) -> Part:
+def _plain_part(weights: Weights, codes: Integers) -> Part:
+    """All neurons that read one of some codes."""
     if isinstance(weights, np.ndarray):
-        return Part(codes, np.arange(len(weights)), None, ramps)
+        return Part(codes, np.arange(len(weights)), weights[:, codes])
     stored = sparse.coo_array(weights[:, codes])
     neurons, place = np.unique(stored.row, return_inverse=True)
-    moves = np.zeros((len(neurons), len(codes)), dtype=np.float32)
+    start, moves = (np.zeros((len(neurons), len(codes))) for _ in range(2))
+    start[place, stored.col] = stored.data
     moves[place, stored.col] = 1.0
-    return Part(codes, neurons, None if moves.all() else moves, ramps)
+    return Part(codes, neurons, start, None if moves.all() else moves.astype(np.float32))
 
 
-def block_of(by_code: Weights, part: Part) -> Floats:
-    """The weights of a part, (n_neurons, n_codes)."""
-    block = by_code[:, part.codes]
-    return np.asarray(block if isinstance(block, np.ndarray) else block.toarray())[part.neurons]
+def _ramp_parts(weights: sparse.csr_array, rows: CodedRows) -> list[Part]:
+    """The ramps that neurons of sparse weights read, column by column."""
+    coding = rows.coding
+    is_ramp = np.ones(coding.n_codes, dtype=bool)
+    is_ramp[coding.plain_codes] = False
+    weights.sort_indices()
+    kept = is_ramp[weights.indices]
+    neurons = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))[kept]
+    codes, data = weights.indices[kept], weights.data[kept]
+    _, scale = _scaling_of(rows)
+    begins = np.flatnonzero(_begins(neurons, codes, coding.column_of_code, data / scale[codes]))
+    run = np.cumsum(np.bincount(begins, minlength=len(codes))) - 1
+    first, width = codes[begins], np.diff(np.append(begins, len(codes)))
+    columns = coding.column_of_code[codes]
+    found = []
+    for column in np.unique(columns).tolist():
+        inside = columns == column
+        own = np.unique(run[inside])
+        ramps, which = np.unique(np.stack([first[own], width[own]]), axis=1, return_inverse=True)
+        readers, reader = np.unique(neurons[inside], return_inverse=True)
+        unit = _means_of(scale, *ramps)
+        at = which.ravel()[np.searchsorted(own, run[inside])]
+        place = reader.ravel() * ramps.shape[1] + at
+        share = scale[codes[inside]] / (ramps[1] * unit)[at]
+        shape = (len(readers), ramps.shape[1])
+        # A ramp's weight is that of its height: the sum of what its bins rise by.
+        rises = data[inside] * unit[at] / scale[codes[inside]]
+        start = np.bincount(place, rises, shape[0] * shape[1]).astype(np.float64).reshape(shape)
+        moves = np.zeros(shape, dtype=np.float32)
+        moves.ravel()[place] = 1.0
+        stored = Stored(neurons[inside], codes[inside], place, share)
+        form = Ramps.of(rows, column, *ramps)
+        found.append(Part(ramps[0], readers, start, None if moves.all() else moves, form, stored))
+    return found
+
+
+def _begins(neurons: Integers, codes: Integers, column: Integers, rise: Floats) -> Bools:
+    """Which weights, by neuron and code, begin a ramp: others go on with the rise before them."""
+    begins = np.ones(len(codes), dtype=bool)
+    if len(codes) > 1:
+        size = np.maximum(np.abs(rise[1:]), np.abs(rise[:-1]))
+        begins[1:] = (
+            (np.diff(neurons) != 0)
+            | (np.diff(codes) != 1)
+            | (np.diff(column[codes]) != 0)
+            | (np.abs(np.diff(rise)) > _EQUAL * size)
+        )
+    return begins
 
 
 @dataclass

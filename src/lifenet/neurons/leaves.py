@@ -6,15 +6,21 @@ end,
 
     relu(1 + sum_j (I_j - 1)),     j over the columns of the box,
 
-is one inside, zero outside, and linear over the bins in between. RuleFit (Friedman and Popescu,
-"Predictive learning via rule ensembles", 2008) fits a linear model to such leaves as indicators.
+is one inside, zero outside, and linear over the ramps. RuleFit (Friedman and Popescu, "Predictive
+learning via rule ensembles", 2008) fits a linear model to such leaves as indicators.
+
+How wide a ramp is, the splits of all trees say. Where a function jumps, trees split at the same
+place again and again; where it is smooth, their splits are spread out. So a ramp spans the
+neighbourhood that holds a given share of its column's splits, as the bandwidth of nearest-neighbour
+density estimates does: one bin at a jump, a large part of the column elsewhere. A split counts by
+the root of its gain: by how far it moves the scores.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -30,17 +36,21 @@ from lifenet.neurons.source import Grown
 from lifenet.neurons.trees import Sample, TreeSettings, grow_trees
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lifenet._typing import Floats, Integers, Weights
     from lifenet.data.columns import CodedColumns
     from lifenet.data.folds import Fold
     from lifenet.data.problem import Problem
     from lifenet.data.run import Run
-    from lifenet.neurons.trees import LeafBounds
+    from lifenet.neurons.trees import LeafBounds, Splits
 
-__all__ = ["Leaves", "leaf_layer", "sample_of", "tree_network"]
+__all__ = ["Leaves", "leaf_layer", "sample_of", "several", "tree_network"]
 
 # Rows that trees are grown on: their leaves are only where fine-tuning begins. Chosen by hand.
 _MOST_ROWS = 200_000
+# Bins of a column below which its ramps are one bin wide.
+_FEWEST_BINS = 4
 
 
 @dataclass(repr=False)
@@ -49,53 +59,88 @@ class Leaves(Settings):
 
     Parameters
     ----------
-    n_trees : int or "auto", default="auto"
-        Boosted trees; several classes share them. "auto" takes 60, and from 20,000 rows on more
-        with the sixth root of the rows.
-    max_leaf_nodes : int or "auto", default="auto"
-        Most leaves of a tree. "auto" takes 16 where a loss is not separable and there are 5,000
-        rows or more, else 8.
-    learning_rate : float, default=0.15
+    n_trees : int, sequence of int or "auto", default="auto"
+        Boosted trees; several classes share them. Of several numbers, each goes with an entry of
+        `max_leaf_nodes`, and trees are grown in that order. "auto" takes 40 and 20, twice as many
+        from 5,000 rows on, or 40 where the loss is separable; from 20,000 rows on more with the
+        sixth root of the rows.
+    max_leaf_nodes : int, sequence of int or "auto", default="auto"
+        Most leaves of a tree. "auto" takes 4, then 16: effects of single columns and of pairs come
+        first, and the larger trees find what is left. For separable losses it takes 12.
+    learning_rate : float, default=0.25
         Of the boosting.
     min_samples_leaf : int or "auto", default="auto"
         Fewest rows of a leaf. "auto" takes 20, or 10 below 400 rows.
-    max_features : float, default=0.5
+    max_features : float, default=1.0
         Share of the columns that a split chooses from.
+    ramp_share : float, default=0.15
+        Share of a column's splits that a ramp spans; 0 makes every ramp one bin wide.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_trees": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
+        "n_trees": [Interval(Integral, 1, None, closed="left"), tuple, list, StrOptions({"auto"})],
+        "max_leaf_nodes": [
+            Interval(Integral, 2, None, closed="left"),
+            tuple,
+            list,
+            StrOptions({"auto"}),
+        ],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_features": [Interval(Real, 0, 1, closed="right")],
+        "ramp_share": [Interval(Real, 0, 1, closed="left")],
     }
 
-    n_trees: int | str = "auto"
-    max_leaf_nodes: int | str = "auto"
-    learning_rate: float = 0.15
+    n_trees: int | Sequence[int] | str = "auto"
+    max_leaf_nodes: int | Sequence[int] | str = "auto"
+    learning_rate: float = 0.25
     min_samples_leaf: int | str = "auto"
-    max_features: float = 0.5
+    max_features: float = 1.0
+    ramp_share: float = 0.15
 
     #: Leaf neurons are ramps of the codes.
     needs_ramps: ClassVar[bool] = True
     #: A leaf neuron belongs to no base learner.
     makes_members: ClassVar[bool] = False
 
+    def check(self) -> None:
+        """Refuse settings out of their range."""
+        super().check()
+        for name, least in (("n_trees", 1), ("max_leaf_nodes", 2)):
+            given: Any = getattr(self, name)
+            if isinstance(given, tuple | list):
+                wrong = [one for one in given if not isinstance(one, Integral) or one < least]
+                if wrong or not given:
+                    found = f"{wrong[0]!r} is among them" if wrong else "there are none"
+                    raise ValueError(f"{name} must be integers from {least} on; {found}.")
+        if "auto" not in (self.n_trees, self.max_leaf_nodes):
+            sizes = [len(several(one)) for one in (self.n_trees, self.max_leaf_nodes)]
+            if sizes[0] != sizes[1]:
+                raise ValueError(
+                    f"n_trees has {sizes[0]} numbers and max_leaf_nodes has {sizes[1]}; each "
+                    "number of trees needs a size of its own."
+                )
+
     def grow(self, fold: Fold, run: Run) -> Grown:
         """Neurons of the leaves of trees that are grown on the training rows."""
         columns = fold.columns
         assert columns is not None
-        settings = TreeSettings(
-            int(self.max_leaf_nodes),
-            int(self.min_samples_leaf),
-            self.learning_rate,
-            self.max_features,
-        )
+        pairs = zip(several(self.n_trees), several(self.max_leaf_nodes), strict=True)
+        *first, (n_trees, size) = pairs
+        rows = int(self.min_samples_leaf)
+        settings = TreeSettings(size, rows, self.learning_rate, self.max_features)
         some = some_rows(fold.train, _MOST_ROWS)
         sample, seed = sample_of(some, columns), run.child_seed(fold, Purpose.LEAVES)
-        trees = grow_trees(sample, fold.train.loss, settings, int(self.n_trees), seed)
-        return Grown(leaf_layer(trees.leaves()[0], columns))
+        trees = grow_trees(sample, fold.train.loss, settings, n_trees, seed, first)
+        boxes = _boxes(trees.leaves()[0], columns)
+        if self.ramp_share > 0:
+            boxes = _widened(boxes, trees.splits(), columns, self.ramp_share)
+        return Grown(_layer(boxes, columns))
+
+
+def several(given: Any) -> tuple[int, ...]:
+    """One number or several as several."""
+    return tuple(given) if isinstance(given, tuple | list) else (int(given),)
 
 
 def sample_of(problem: Problem, columns: CodedColumns) -> Sample:
@@ -106,9 +151,12 @@ def sample_of(problem: Problem, columns: CodedColumns) -> Sample:
 
 
 def leaf_layer(leaves: LeafBounds, columns: CodedColumns) -> Layer:
-    """A neuron for every distinct leaf; it may bend in the columns of its leaf, and in no other."""
-    first, last, _ = _distinct(leaves, columns)
-    weights, bias = _neurons(first, last, columns, all_ramps=True)
+    """A neuron for every distinct leaf, its ramps one bin wide."""
+    return _layer(_boxes(leaves, columns), columns)
+
+
+def _layer(boxes: _Boxes, columns: CodedColumns) -> Layer:
+    weights, bias = _neurons(boxes.distinct()[0], columns)
     ones = np.ones(len(bias))
     return Layer.of(Activations(weights, bias), ones, leaf=ones.astype(bool))
 
@@ -123,51 +171,118 @@ def tree_network(
     height : (n_leaves, n_outputs)
     intercept : (n_outputs,)
     """
-    first, last, index = _distinct(leaves, columns)
-    weights, bias = _neurons(first, last, columns)
+    boxes, index = _boxes(leaves, columns).distinct()
+    weights, bias = _neurons(boxes, columns)
     beta = np.zeros((len(bias), len(intercept)))
     np.add.at(beta, index, height)
     return ReluNetwork(weights, bias, beta, intercept)
 
 
-def _distinct(leaves: LeafBounds, columns: CodedColumns) -> tuple[Integers, Integers, Integers]:
-    """The ramps at which the distinct leaves begin and end, and which of them each leaf is."""
-    both, index = np.unique(np.hstack(_bins(leaves, columns)), axis=0, return_inverse=True)
-    return both[:, : columns.n_columns], both[:, columns.n_columns :], index.ravel()
+class _Ends(NamedTuple):
+    """Ramps at one end of boxes, (n_boxes, n_columns) each.
+
+    Attributes
+    ----------
+    first : the bin that a ramp begins with; -1 where a box has no such end
+    width : in bins
+    """
+
+    first: Integers
+    width: Integers
+
+    def take(self, boxes: Integers) -> _Ends:
+        return _Ends(self.first[boxes], self.width[boxes])
 
 
-def _neurons(
-    first: Integers, last: Integers, columns: CodedColumns, *, all_ramps: bool = False
-) -> tuple[Weights, Floats]:
-    """Weights and biases of leaves that begin and end at these ramps.
+class _Boxes(NamedTuple):
+    """Leaves, by the ramps at their lower and upper ends."""
+
+    lower: _Ends
+    upper: _Ends
+
+    def distinct(self) -> tuple[_Boxes, Integers]:
+        """Every box once, and which of them each is."""
+        table = np.hstack([*self.lower, *self.upper])
+        _, kept, index = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        return _Boxes(self.lower.take(kept), self.upper.take(kept)), index.ravel()
+
+
+def _boxes(leaves: LeafBounds, columns: CodedColumns) -> _Boxes:
+    """Leaves with ramps of one bin."""
+    lower, upper = (_Ends(ends, np.ones_like(ends)) for ends in _bins(leaves, columns))
+    return _Boxes(lower, upper)
+
+
+def _widened(boxes: _Boxes, splits: Splits, columns: CodedColumns, share: float) -> _Boxes:
+    """Boxes whose ramps span a share of their column's splits.
+
+    Widths are powers of two and ramps begin at multiples of a quarter of their width: few distinct
+    ramps, which many neurons then share.
+    """
+    weight = np.sqrt(np.maximum(splits.gain, 0.0))
+    lower, upper = (_Ends(ends.first.copy(), ends.width.copy()) for ends in boxes)
+    for column, ramps in enumerate(columns.ramps):
+        own = splits.column == column
+        if len(ramps) < _FEWEST_BINS or not own.any():
+            continue
+        bins = columns.bins(column, splits.threshold[own])
+        held = np.bincount(bins, weight[own], len(ramps)).astype(np.float64)
+        spans = _spans(held, share)
+        widths = 1 << np.round(np.log2(spans)).astype(np.intp)
+        widths = np.where(widths > len(ramps), widths // 2, widths)
+        for part in (lower, upper):
+            used = np.flatnonzero(part.first[:, column] >= 0)
+            at = part.first[used, column]
+            width = widths[at]
+            step = np.maximum(width // 4, 1)
+            begin = step * ((at - width // 2 + step // 2) // step)
+            part.first[used, column] = np.clip(begin, 0, len(ramps) - width)
+            part.width[used, column] = width
+    return _Boxes(lower, upper)
+
+
+def _spans(weight: Floats, share: float) -> Integers:
+    """For every bin, the number of bins around it that hold a share of the weight.
 
     Parameters
     ----------
-    all_ramps : whether weights of zero are stored for all ramps of a leaf's columns
+    weight : (n,), of the bins, not negative
     """
-    n = len(first)
+    n = len(weight)
+    upto = np.concatenate([[0.0], np.cumsum(weight)])
+    spans, bins = np.full(n, n), np.arange(n)
+    for reach in range(n - 1, -1, -1):
+        held = upto[np.minimum(bins + reach + 1, n)] - upto[np.maximum(bins - reach, 0)]
+        spans[held >= share * upto[-1]] = min(2 * reach + 1, n)
+    return spans
+
+
+def _neurons(boxes: _Boxes, columns: CodedColumns) -> tuple[Weights, Floats]:
+    """Weights and biases of boxes."""
+    n = len(boxes.lower.first)
     bias = np.ones(n)
-    rows, codes, values = [], [], []
+    rows: list[Integers] = [np.zeros(0, dtype=np.intp)]
+    codes, values = list(rows), [np.zeros(0)]
     for column, ramps in enumerate(columns.ramps):
-        for ends, sign in ((first, 1.0), (last, -1.0)):
-            used = np.flatnonzero(ends[:, column] >= 0)
-            code = ramps[ends[used, column]]
+        for ends, sign in zip(boxes, (1.0, -1.0), strict=True):
+            used = np.flatnonzero(ends.first[:, column] >= 0)
+            width = ends.width[used, column]
+            row = np.repeat(used, width)
+            # A ramp of several bins is the mean of theirs.
+            begin = np.repeat(ends.first[used, column] - np.cumsum(width) + width, width)
+            code = ramps[begin + np.arange(len(row))]
+            height = sign / np.repeat(width, width)
             # Ramps are codes brought to heights 0 and 1.
             rise = columns.one[code] - columns.zero[code]
-            rows.append(used)
+            rows.append(row)
             codes.append(code)
-            values.append(sign / rise)
-            bias[used] -= sign * columns.zero[code] / rise
+            values.append(height / rise)
+            bias -= np.bincount(row, height * columns.zero[code] / rise, n)
         # I_j - 1 is the ramp up, less one, less the ramp down; without a lower end it begins at 1.
-        bias[first[:, column] >= 0] -= 1.0
-        if all_ramps:
-            used = np.flatnonzero((first[:, column] >= 0) | (last[:, column] >= 0))
-            rows.append(np.repeat(used, len(ramps)))
-            codes.append(np.tile(ramps, len(used)))
-            values.append(np.zeros(len(used) * len(ramps)))
-    index = tuple(np.concatenate([np.zeros(0, dtype=np.intp), *part]) for part in (rows, codes))
-    data = np.concatenate([np.zeros(0), *values])
-    return sparse.coo_array((data, index), shape=(n, columns.n_codes)).tocsr(), bias
+        bias[boxes.lower.first[:, column] >= 0] -= 1.0
+    index = (np.concatenate(rows), np.concatenate(codes))
+    shape = (n, columns.n_codes)
+    return sparse.coo_array((np.concatenate(values), index), shape=shape).tocsr(), bias
 
 
 def _bins(leaves: LeafBounds, columns: CodedColumns) -> tuple[Integers, Integers]:

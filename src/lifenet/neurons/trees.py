@@ -12,10 +12,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lifenet._typing import Floats
+    from lifenet._typing import Floats, Integers
     from lifenet.losses import Loss
 
-__all__ = ["LeafBounds", "Sample", "TreeSettings", "Trees", "grow_trees"]
+__all__ = ["LeafBounds", "Sample", "Splits", "TreeSettings", "Trees", "grow_trees"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +58,14 @@ class LeafBounds:
         return len(self.lower)
 
 
+class Splits(NamedTuple):
+    """Splits of trees: the column, the threshold, and by how much it lowers the loss, (n,) each."""
+
+    column: Integers
+    threshold: Floats
+    gain: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class Trees:
     """Boosted trees, and what they are made of.
@@ -98,6 +106,16 @@ class Trees:
         height = np.stack(heights) if heights else np.zeros((0, self.n_outputs))
         return LeafBounds(both[:, 0], both[:, 1]), height
 
+    def splits(self, n_rounds: int | None = None) -> Splits:
+        """Every split of the first rounds."""
+        nodes = [
+            tree.nodes[tree.nodes["is_leaf"] == 0]
+            for trees in self.model._predictors[:n_rounds]
+            for tree in trees
+        ]
+        names = ("feature_idx", "num_threshold", "gain")
+        return Splits(*(np.concatenate([one[name] for one in nodes]) for name in names))
+
     def scores(self, values: Floats, rounds: Sequence[int]) -> list[Floats]:
         """Scores after each of some numbers of rounds, each (n_rows, n_outputs)."""
         staged = getattr(self.model, "staged_decision_function", self.model.staged_predict)
@@ -110,20 +128,26 @@ class Trees:
 
 
 def grow_trees(
-    sample: Sample, loss: Loss, settings: TreeSettings, n_trees: int, seed: np.random.SeedSequence
+    sample: Sample,
+    loss: Loss,
+    settings: TreeSettings,
+    n_trees: int,
+    seed: np.random.SeedSequence,
+    first: Sequence[tuple[int, int]] = (),
 ) -> Trees:
     """Boosted trees of the rows.
 
     Parameters
     ----------
-    n_trees : in all; several classes share them
+    n_trees : with these settings; several classes share them
+    first : trees that come before, of other sizes: their number and `max_leaf_nodes`
     """
     classes = loss.tree_loss == "log_loss"
     kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
     model = kind(
         loss=loss.tree_loss,
-        max_iter=max(1, n_trees // loss.n_outputs),
         early_stopping=False,
+        warm_start=True,
         random_state=int(seed.generate_state(1)[0] % 2**31),
         **settings._asdict(),
     )
@@ -132,7 +156,11 @@ def grow_trees(
         # Weights, even all the same, make its binning of columns take most of the time.
         weight = None if np.all(sample.weight == sample.weight[0]) else sample.weight
         target = sample.target.astype(np.intp) if classes else sample.target
-        model.fit(sample.values, target, weight)
+        n_rounds = 0
+        for number, size in (*first, (n_trees, settings.max_leaf_nodes)):
+            n_rounds += max(1, number // loss.n_outputs)
+            model.set_params(max_iter=n_rounds, max_leaf_nodes=size)
+            model.fit(sample.values, target, weight)
     return Trees(model, sample.values.shape[1], loss.n_outputs)
 
 

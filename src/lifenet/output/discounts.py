@@ -36,9 +36,6 @@ _LEAST_SPREAD = 0.2
 # Rows of a Gram matrix: as many as its products of two numbers may be, but so many a neuron at
 # least; and validation rows that are enough to choose a penalty by. Chosen by hand.
 _GRAM_PRODUCTS, _ROWS_A_FEATURE, _VALIDATION_ROWS = 10**12, 20, 8_000
-# A discount is followed up where, at the best penalty so far, its error is at most this much above
-# the least. Chosen by hand.
-_WORTH_FOLLOWING = 1.01
 
 
 def lay_out(layer: Layer, fold: Fold) -> tuple[Layer, Fold]:
@@ -118,9 +115,9 @@ def choose_scale(
 ) -> tuple[int, Floats, float]:
     """The scale under which the best ridge fit has the least squared error on the validation rows.
 
-    Fits follow from the moments of the training rows. Classes are fitted as indicators. The middle
-    scale is searched for its best penalty first; the others are followed up from there where they
-    come close to it.
+    Fits follow from the moments of the training rows. Classes are fitted as indicators. Scales are
+    tried in their order from the second on, up or down as long as the error falls; each begins its
+    search for a penalty at the best one of the scale before.
 
     Parameters
     ----------
@@ -133,17 +130,23 @@ def choose_scale(
     penalty : of that fit
     """
     paths = [_Path(fitted, validation, features, scale) for scale in scales]
-    middle = len(scales) // 2
-    at = find_valley(paths[middle].error, len(_PENALTIES), len(_PENALTIES) // 2)
-    found = [(paths[middle].error(at), middle, at)]
-    for number, path in enumerate(paths):
-        if number == middle or path.error(at) > _WORTH_FOLLOWING * found[0][0]:
-            continue
-        best = find_valley(path.error, len(_PENALTIES), at)
-        found.append((path.error(best), number, best))
-    _, number, at = min(found)
+    best: dict[int, int] = {}
+
+    def error(number: int, start: int) -> float:
+        best[number] = find_valley(paths[number].error, len(_PENALTIES), start)
+        return paths[number].error(best[number])
+
+    number = min(1, len(paths) - 1)
+    least = error(number, len(_PENALTIES) // 2)
+    for stride in (1, -1):
+        other = number + stride
+        while 0 <= other < len(paths) and other not in best:
+            found = error(other, best[number])
+            if found >= least:
+                break
+            number, least, other = other, found, other + stride
     path = paths[number]
-    return number, path.fits[at], path.penalty(at)
+    return number, path.fits[best[number]], path.penalty(best[number])
 
 
 @dataclass

@@ -14,7 +14,7 @@ import numpy as np
 from lifenet.data.folds import CrossFit
 from lifenet.finetune.minibatch import MiniBatch
 from lifenet.neurons.hierarchy import SAMPLERS, Hierarchy
-from lifenet.neurons.leaves import Leaves
+from lifenet.neurons.leaves import Leaves, several
 from lifenet.neurons.sampling import NeuronProjection
 from lifenet.recipe.single import choose_width
 from lifenet.solvers.adam import Adam
@@ -30,11 +30,13 @@ __all__ = ["resolve", "resolve_resampling"]
 
 # Rows below which leaves may be smaller and one level of the hierarchy is enough.
 _FEW_ROWS = 400
-# Trees, up to this many rows; beyond them more with this power of the rows, so that the Gram matrix
-# of their leaves grows with the cube root of the rows.
-_TREES, _ROWS_OF_TREES, _MORE_TREES = 60, 20_000, 1 / 6
-# Leaves of a tree, where the rows or the noise do not allow for more, and where they do.
-_FEW_LEAVES, _MANY_LEAVES, _MANY_ROWS = 8, 16, 5_000
+# Trees and their leaves: small trees first, then larger ones; twice as many trees from some rows
+# on. For separable losses trees of one size.
+_TREES, _LEAVES, _MANY_ROWS = (40, 20), (4, 16), 5_000
+_TREES_SEPARABLE, _LEAVES_SEPARABLE = (40,), (12,)
+# From this many rows on more trees with this power of the rows, so that the Gram matrix of their
+# leaves grows with the cube root of the rows.
+_ROWS_OF_TREES, _MORE_TREES = 20_000, 1 / 6
 _MIN_SAMPLES_LEAF, _MIN_SAMPLES_LEAF_FEW = 20, 10
 # Neurons of each network in the levels of a hierarchy that is limited to n_networks.
 _LEVEL = 8
@@ -80,13 +82,21 @@ def _resolve_source(source: Any, fold: Fold, run: Run) -> Any:
 
 
 def _resolve_leaves(leaves: Leaves, train: Problem) -> Leaves:
-    n_rows, nodes, rows = train.rows.total_weight, leaves.max_leaf_nodes, leaves.min_samples_leaf
-    if isinstance(nodes, str):
-        many = n_rows >= _MANY_ROWS and not train.loss.separable
-        nodes = _MANY_LEAVES if many else _FEW_LEAVES
-    n_trees = leaves.n_trees
+    n_rows, rows = train.rows.total_weight, leaves.min_samples_leaf
+    separable = train.loss.separable
+    n_trees, nodes = leaves.n_trees, leaves.max_leaf_nodes
     if isinstance(n_trees, str):
-        n_trees = round(_TREES * max(1.0, n_rows / _ROWS_OF_TREES) ** _MORE_TREES)
+        more = 2 if n_rows >= _MANY_ROWS and not separable else 1
+        more *= max(1.0, n_rows / _ROWS_OF_TREES) ** _MORE_TREES
+        n_trees = tuple(round(more * one) for one in (_TREES_SEPARABLE if separable else _TREES))
+    if isinstance(nodes, str):
+        sizes = _LEAVES_SEPARABLE if separable else _LEAVES
+        n_sizes = len(several(n_trees))
+        nodes = sizes if n_sizes == len(sizes) else sizes[-1:] * n_sizes
+    if len(several(nodes)) != len(
+        several(n_trees)
+    ):  # sizes were given, the number of trees was not
+        n_trees = (max(sum(several(n_trees)) // len(several(nodes)), 1),) * len(several(nodes))
     if isinstance(rows, str):
         rows = _MIN_SAMPLES_LEAF if n_rows >= _FEW_ROWS else _MIN_SAMPLES_LEAF_FEW
     return replace(leaves, n_trees=n_trees, max_leaf_nodes=nodes, min_samples_leaf=rows)

@@ -23,14 +23,14 @@ _PAPER = Recipe()
 _FAST = Recipe(
     codes=QuantileCoding("full", max_bins="auto", min_values=2),
     neurons=(Leaves(), Hierarchy(n_neurons=10, max_iter=6, n_networks=20, max_rows="auto")),
-    output=RidgeOutput(discounts=(3.0, 30.0, 300.0)),
-    finetune=MiniBatch(learning_rate=7e-4, min_epochs=3),
+    output=RidgeOutput(discounts=(0.1, 3.0, 30.0, 300.0)),
+    finetune=MiniBatch(min_epochs=3),
     resampling=CrossFit(),
     stack=(LinearModel(),),
 )
 _BEST = replace(
     _FAST,
-    finetune=MiniBatch(400, max_epochs="auto", learning_rate="auto", min_epochs=5),
+    finetune=MiniBatch(600, max_epochs="auto", min_epochs=5),
     resampling=CrossFit("more", extra_fold=True),
     stack=(LinearModel(), BoostedTrees()),
 )
