@@ -21,6 +21,8 @@ _TURN = 1e-3
 _lock = Lock()
 _inside = 0
 _limits: Any = None
+_turning = 0
+_turn_before = 0.0
 
 
 @contextmanager
@@ -48,10 +50,20 @@ def one_blas_thread() -> Iterator[None]:
 
 @contextmanager
 def quick_turns() -> Iterator[None]:
-    """Let threads that run Python take shorter turns: most of their work is numpy's."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, _TURN))
+    """Let threads that run Python take shorter turns: most of their work is numpy's.
+
+    Until the last of all concurrent users has left, as `one_blas_thread`.
+    """
+    global _turning, _turn_before
+    with _lock:
+        if _turning == 0:
+            _turn_before = sys.getswitchinterval()
+            sys.setswitchinterval(min(_turn_before, _TURN))
+        _turning += 1
     try:
         yield
     finally:
-        sys.setswitchinterval(before)
+        with _lock:
+            _turning -= 1
+            if _turning == 0:
+                sys.setswitchinterval(_turn_before)
