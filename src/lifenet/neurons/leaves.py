@@ -10,10 +10,11 @@ is one inside, zero outside, and linear over the ramps. RuleFit (Friedman and Po
 learning via rule ensembles", 2008) fits a linear model to such leaves as indicators.
 
 How wide a ramp is, the splits of all trees say. Where a function jumps, trees split at the same
-place again and again; where it is smooth, their splits are spread out. So a ramp spans the
-neighbourhood that holds a given share of its column's splits, as the bandwidth of nearest-neighbour
-density estimates does: one bin at a jump, a large part of the column elsewhere. A split counts by
-the root of its gain: by how far it moves the scores.
+place again and again; where it is smooth, their splits are spread out; where a column says nothing,
+they are few. So a ramp spans the neighbourhood that holds a given weight of splits, as the
+bandwidth of nearest-neighbour density estimates does: one bin at a jump, more where the function is
+smooth, a large part of a column that hardly matters. A split weighs the root of its gain: how far
+it moves the scores.
 """
 
 from __future__ import annotations
@@ -73,8 +74,9 @@ class Leaves(Settings):
         Fewest rows of a leaf. "auto" takes 20, or 10 below 400 rows.
     max_features : float, default=1.0
         Share of the columns that a split chooses from.
-    ramp_share : float, default=0.15
-        Share of a column's splits that a ramp spans; 0 makes every ramp one bin wide.
+    ramp_share : float, default=0.1
+        What the splits that a ramp spans weigh, over what those of a column weigh on average; 0
+        makes every ramp one bin wide.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -96,7 +98,7 @@ class Leaves(Settings):
     learning_rate: float = 0.25
     min_samples_leaf: int | str = "auto"
     max_features: float = 1.0
-    ramp_share: float = 0.15
+    ramp_share: float = 0.1
 
     #: Leaf neurons are ramps of the codes.
     needs_ramps: ClassVar[bool] = True
@@ -214,12 +216,17 @@ def _boxes(leaves: LeafBounds, columns: CodedColumns) -> _Boxes:
 
 
 def _widened(boxes: _Boxes, splits: Splits, columns: CodedColumns, share: float) -> _Boxes:
-    """Boxes whose ramps span a share of their column's splits.
+    """Boxes whose ramps span splits of a given weight.
 
     Widths are powers of two and ramps begin at multiples of a quarter of their width: few distinct
     ramps, which many neurons then share.
+
+    Parameters
+    ----------
+    share : of the mean weight of a column's splits
     """
     weight = np.sqrt(np.maximum(splits.gain, 0.0))
+    enough = share * weight.sum() / len(np.unique(splits.column))
     lower, upper = (_Ends(ends.first.copy(), ends.width.copy()) for ends in boxes)
     for column, ramps in enumerate(columns.ramps):
         own = splits.column == column
@@ -227,7 +234,7 @@ def _widened(boxes: _Boxes, splits: Splits, columns: CodedColumns, share: float)
             continue
         bins = columns.bins(column, splits.threshold[own])
         held = np.bincount(bins, weight[own], len(ramps)).astype(np.float64)
-        spans = _spans(held, share)
+        spans = _spans(held, enough)
         widths = 1 << np.round(np.log2(spans)).astype(np.intp)
         widths = np.where(widths > len(ramps), widths // 2, widths)
         for part in (lower, upper):
@@ -241,8 +248,8 @@ def _widened(boxes: _Boxes, splits: Splits, columns: CodedColumns, share: float)
     return _Boxes(lower, upper)
 
 
-def _spans(weight: Floats, share: float) -> Integers:
-    """For every bin, the number of bins around it that hold a share of the weight.
+def _spans(weight: Floats, enough: float) -> Integers:
+    """For every bin, the number of bins around it that hold enough weight; all where none do.
 
     Parameters
     ----------
@@ -253,7 +260,7 @@ def _spans(weight: Floats, share: float) -> Integers:
     spans, bins = np.full(n, n), np.arange(n)
     for reach in range(n - 1, -1, -1):
         held = upto[np.minimum(bins + reach + 1, n)] - upto[np.maximum(bins - reach, 0)]
-        spans[held >= share * upto[-1]] = min(2 * reach + 1, n)
+        spans[held >= enough] = min(2 * reach + 1, n)
     return spans
 
 
