@@ -72,7 +72,8 @@ def integrate_plain(
     if not len(used):
         return parts
     firsts = np.flatnonzero(np.diff(column, prepend=-1))
-    width = len(column) * (2 + sum(len(coding.knots[j]) for j in used.tolist()))
+    # Not all knots are crossed, and the products take blocks of their own: few rows would be slow.
+    width = len(column) * (2 + sum(len(coding.knots[j]) for j in used.tolist())) // 4
     for block in row_blocks(len(start), width, parts.dtype):
         cuts = _cut(coding.knots, used.tolist(), start[block], end[block])
         codes = coding.plain_values(coding.grid.locate(_rows_at(cuts, start[block], end[block])))
