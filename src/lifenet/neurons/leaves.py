@@ -226,7 +226,7 @@ def _widened(boxes: _Boxes, splits: Splits, columns: CodedColumns, share: float)
     share : of the mean weight of a column's splits
     """
     weight = np.sqrt(np.maximum(splits.gain, 0.0))
-    enough = share * weight.sum() / len(np.unique(splits.column))
+    enough = share * weight.sum() / max(len(np.unique(splits.column)), 1)
     lower, upper = (_Ends(ends.first.copy(), ends.width.copy()) for ends in boxes)
     for column, ramps in enumerate(columns.ramps):
         own = splits.column == column
