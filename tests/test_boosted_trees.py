@@ -44,7 +44,7 @@ FEW = BoostedTrees(
 )
 RECIPE = Recipe(
     codes=QuantileCoding("full", max_bins=64, min_values=2),
-    neurons=(Leaves(8, 4, learning_rate=0.15, min_samples_leaf=20, max_features=0.5),),
+    neurons=(Leaves(4, 3, learning_rate=0.15, min_samples_leaf=20),),
     output=RidgeOutput(),
     finetune=MiniBatch(n_steps=20),
     resampling=CrossFit(3, extra_fold=True),
