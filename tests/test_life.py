@@ -675,6 +675,8 @@ class TestBadInput:
                 from lifenet import LIFERegressor, NeuronProjection, LLA
 
                 if __name__ == "__main__":
+                    # Shells start what runs in the background with Ctrl-C ignored.
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
                     generator = np.random.default_rng(0)
                     X = generator.normal(size=(30_000, 10)); y = np.abs(X[:, 0]) + X[:, 1]
                     model = LIFERegressor(
@@ -685,7 +687,7 @@ class TestBadInput:
                         n_jobs=2, sampler=NeuronProjection(levels=(30,)),
                         solver=LLA(30, max_iter=1000, tol=0.0),
                     )
-                    timer = threading.Timer(10.0, os.kill, (os.getpid(), signal.SIGINT))
+                    timer = threading.Timer(6.0, os.kill, (os.getpid(), signal.SIGINT))
                     timer.start()
                     try:
                         model.fit(X, y)
