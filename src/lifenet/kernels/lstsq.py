@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import linalg
 
+from lifenet.kernels.cholesky import factor_in_place
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -85,16 +87,11 @@ def solve_ridge(matrix: Floats, right: Floats, diagonal: Floats) -> Floats:
     if not (np.isfinite(total).all() and (total > 0).all()):
         return solve_positive(matrix, right, diagonal)
     scale = 1.0 / np.sqrt(total)
-    system = (matrix * scale * scale[:, None]).astype(np.float32)
+    system = (matrix * scale * scale[:, None]).astype(np.float32, order="C")
     system.flat[:: len(system) + 1] = 1.0
-    try:
-        # numpy's, unlike scipy's, lets other threads go on meanwhile.
-        factor = np.linalg.cholesky(system)
-    except np.linalg.LinAlgError:
+    if not factor_in_place(system) or np.square(system.diagonal()).min() <= _NULL_PIVOT_SINGLE:
         return solve_positive(matrix, right, diagonal)
-    if np.square(factor.diagonal()).min() <= _NULL_PIVOT_SINGLE:
-        return solve_positive(matrix, right, diagonal)
-    upper = factor.T  # in the order of columns that LAPACK reads without a copy
+    upper = system.T  # in the order of columns that LAPACK reads without a copy
 
     def precondition(residual: Floats) -> Floats:
         scaled = (residual * scale[:, None]).astype(np.float32)
