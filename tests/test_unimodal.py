@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifenet.kernels.unimodal import find_valley
+from lifenet.kernels.unimodal import coarse_valley, find_valley, least_neighbour
 
 
 @given(st.data())
@@ -34,3 +34,16 @@ def test_a_flat_error_stays_where_it_began():
 def test_an_infinite_error_ends_the_search(start):
     errors = [3.0, 2.0, 1.0, 1.5, np.inf, np.inf]
     assert find_valley(errors.__getitem__, 6, start) == 2
+
+
+@given(n=st.integers(1, 40), valley=st.integers(0, 39), start=st.integers(0, 39))
+def test_a_coarse_valley_is_next_to_the_least(n, valley, start):
+    valley, start = min(valley, n - 1), min(start, n - 1)
+
+    def error(index):
+        assert 0 <= index < n
+        return abs(index - valley)
+
+    found = coarse_valley(error, n, start)
+    assert abs(found - valley) <= 1
+    assert least_neighbour(error, n, found) == valley

@@ -13,7 +13,7 @@ from lifenet.data.folds import Fold
 from lifenet.data.problem import Problem
 from lifenet.data.rows import HeldRows
 from lifenet.kernels.lstsq import solve_ridge
-from lifenet.kernels.unimodal import find_valley
+from lifenet.kernels.unimodal import coarse_valley, least_neighbour
 from lifenet.neurons.features import Activations, GivenColumns
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ def choose_scale(
 
     Fits follow from the moments of the training rows. Classes are fitted as indicators. Scales are
     tried in their order from the second on, up or down as long as the error falls; each begins its
-    search for a penalty at the best one of the scale before.
+    search for a penalty at the best one of the scale before. Scales are compared by every other
+    penalty; the neighbours of the best are asked for the best scale alone.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def choose_scale(
     best: dict[int, int] = {}
 
     def error(number: int, start: int) -> float:
-        best[number] = find_valley(paths[number].error, len(_PENALTIES), start)
+        best[number] = coarse_valley(paths[number].error, len(_PENALTIES), start)
         return paths[number].error(best[number])
 
     number = min(1, len(paths) - 1)
@@ -146,7 +147,8 @@ def choose_scale(
                 break
             number, least, other = other, found, other + stride
     path = paths[number]
-    return number, path.fits[best[number]], path.penalty(best[number])
+    index = least_neighbour(path.error, len(_PENALTIES), best[number])
+    return number, path.fits[index], path.penalty(index)
 
 
 @dataclass
