@@ -217,7 +217,7 @@ class TestRefine:
             own = slice(first[ramp], first[ramp] + width[ramp])
             unit = problem.rows.scaling.scale[own].mean()
             expected = heights[own].mean(axis=0) / unit
-            np.testing.assert_allclose(table.inputs(part)[:, at], expected, atol=1e-5)
+            np.testing.assert_allclose(table.inputs((part,)).of_part[0][:, at], expected, atol=1e-5)
 
     def test_a_ramp_moves_as_one(self):
         """Its bins rise alike after fine-tuning, too, and the gradient is that of differences."""
@@ -254,7 +254,9 @@ class TestRefine:
         table = Table.of(problem, parts)
         inputs = problem.rows.codes_of(problem.rows.values)
         for part in parts:
-            np.testing.assert_allclose(table.inputs(part).T, inputs[part.codes], atol=1e-5)
+            np.testing.assert_allclose(
+                table.inputs((part,)).of_part[0].T, inputs[part.codes], atol=1e-5
+            )
         codes = np.concatenate([part.codes for part in parts])
         np.testing.assert_array_equal(np.sort(codes), np.arange(problem.rows.n_features))
 

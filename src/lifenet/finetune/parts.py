@@ -11,12 +11,14 @@ from scipy import sparse
 from lifenet.data.coded_rows import CodedRows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lifenet._typing import Bools, Floats, Integers, Weights
     from lifenet.data.problem import Problem
     from lifenet.data.rows import Rows
     from lifenet.network import ReluNetwork
 
-__all__ = ["Part", "Ramps", "Table", "parts_of"]
+__all__ = ["Inputs", "Part", "Ramps", "Table", "parts_of"]
 
 # Neighbouring weights that differ by no more than this share of their size are equal: rounding.
 _EQUAL = 1e-6
@@ -50,12 +52,11 @@ class Ramps:
         parts = (per_bin, -begin * per_bin - center / unit, -center / unit, (1 - center) / unit)
         return cls(column, *(one.astype(np.float32) for one in parts))
 
-    def values(self, coordinate: Floats) -> Floats:
-        """Standardised ramps, (n_rows, n_ramps)."""
-        values: Floats = coordinate[:, None] * self.rate
-        values += self.shift
-        np.maximum(values, self.low, out=values)
-        return np.minimum(values, self.high, out=values)
+    def fill(self, out: Floats, coordinate: Floats) -> None:
+        """Write the standardised ramps, (n_ramps, n_rows)."""
+        np.multiply(self.rate[:, None], coordinate, out=out)
+        out += self.shift[:, None]
+        np.clip(out, self.low[:, None], self.high[:, None], out=out)
 
 
 def _scaling_of(rows: CodedRows) -> tuple[Floats, Floats]:
@@ -214,6 +215,19 @@ def _begins(neurons: Integers, codes: Integers, column: Integers, rise: Floats) 
     return begins
 
 
+class Inputs(NamedTuple):
+    """Rows as the parts of a layer read them.
+
+    Attributes
+    ----------
+    of_part : for each part (n_rows, n_codes)
+    ramps : (n_ramps, n_rows), those of all parts, one part after the other
+    """
+
+    of_part: list[Floats]
+    ramps: Floats
+
+
 @dataclass
 class Table:
     """Rows in single precision: inputs that are held, and where rows are in each column.
@@ -256,10 +270,16 @@ class Table:
             self.held[rows], self.coordinate[:, rows], self.target[rows], self.weight[rows]
         )
 
-    def inputs(self, part: Part) -> Floats:
-        """The inputs of a part, (n_rows, n_codes)."""
-        return (
-            self.held
-            if part.ramps is None
-            else part.ramps.values(self.coordinate[part.ramps.column])
-        )
+    def inputs(self, parts: Sequence[Part]) -> Inputs:
+        """What each part reads."""
+        sizes = [0 if part.ramps is None else len(part.codes) for part in parts]
+        ends = np.cumsum([0, *sizes])
+        ramps = np.empty((ends[-1], len(self.target)), dtype=np.float32)
+        found = []
+        for part, begin, end in zip(parts, ends[:-1], ends[1:], strict=True):
+            if part.ramps is None:
+                found.append(self.held)
+                continue
+            part.ramps.fill(ramps[begin:end], self.coordinate[part.ramps.column])
+            found.append(ramps[begin:end].T)
+        return Inputs(found, ramps)
