@@ -44,9 +44,10 @@ class SegmentLayers(NamedTuple):
         plain_neurons, weights = tables._plain
         rare = ~tables._on_plain
         columns, bends = count_bends(tables, rare)
-        # To follow a neuron costs its columns at each of its bends; to cut at all knots costs
-        # all columns at each of them.
-        rare &= columns * bends <= tables.grid.n_points
+        # To follow a neuron costs its columns at each of its bends, but only on rows where bounds
+        # leave open whether it is active; to cut at all knots costs all columns at each of them,
+        # on all rows. Measured: 14 neurons of a default take 0.06 s to follow and 1.1 s to cut.
+        rare &= columns * bends <= 4 * tables.grid.n_points
         other = np.flatnonzero(~(rare | tables._on_plain))
         return cls(
             bends_of(tables, rare),

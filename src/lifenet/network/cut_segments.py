@@ -129,7 +129,8 @@ def integrate_tables(tables: ColumnTables, beta: Floats, start: Floats, end: Flo
     """
     parts = np.empty((*start.shape, beta.shape[1]))
     n_cuts = 2 + sum(len(knots) for knots in tables.coding.knots)
-    for block in row_blocks(len(start), n_cuts * tables.width, parts.dtype):
+    width = max(min(tables.width, tables.n_neurons), start.shape[1])
+    for block in row_blocks(len(start), n_cuts * width, parts.dtype):
         parts[block] = _integrate_tables(tables, beta, start[block], end[block])
     return parts
 
