@@ -62,21 +62,23 @@ class Leaves(Settings):
     ----------
     n_trees : int, sequence of int or "auto", default="auto"
         Boosted trees; several classes share them. Of several numbers, each goes with an entry of
-        `max_leaf_nodes`, and trees are grown in that order. "auto" takes 40 and 20, twice as many
-        from 5,000 rows on, or 40 where the loss is separable; from 20,000 rows on more with the
-        sixth root of the rows.
+        `max_leaf_nodes`, and trees are grown in that order. "auto" takes 40 and 20, from 5,000 rows
+        on 80 and 36, or 50 where the loss is separable; from 20,000 rows on more with the sixth
+        root of the rows.
     max_leaf_nodes : int, sequence of int or "auto", default="auto"
         Most leaves of a tree. "auto" takes 4, then 16: effects of single columns and of pairs come
-        first, and the larger trees find what is left. For separable losses it takes 12.
+        first, and the larger trees find what is left. From 5,000 rows on the 16 become more with
+        the square root of the rows, up to 24. For separable losses it takes 12.
     learning_rate : float, default=0.25
         Of the boosting.
     min_samples_leaf : int or "auto", default="auto"
         Fewest rows of a leaf. "auto" takes 20, or 10 below 400 rows.
-    max_features : float, default=1.0
-        Share of the columns that a split chooses from.
-    ramp_share : float, default=0.1
+    max_features : float, default=0.8
+        Share of the columns that a split chooses from: trees of different folds then differ, which
+        their mean gains from.
+    ramp_share : float or "auto", default="auto"
         What the splits that a ramp spans weigh, over what those of a column weigh on average; 0
-        makes every ramp one bin wide.
+        makes every ramp one bin wide. "auto" takes 0.1, or 0.05 where the loss is separable.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -90,15 +92,15 @@ class Leaves(Settings):
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_features": [Interval(Real, 0, 1, closed="right")],
-        "ramp_share": [Interval(Real, 0, 1, closed="left")],
+        "ramp_share": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
     }
 
     n_trees: int | Sequence[int] | str = "auto"
     max_leaf_nodes: int | Sequence[int] | str = "auto"
     learning_rate: float = 0.25
     min_samples_leaf: int | str = "auto"
-    max_features: float = 1.0
-    ramp_share: float = 0.1
+    max_features: float = 0.8
+    ramp_share: float | str = "auto"
 
     #: Leaf neurons are ramps of the codes.
     needs_ramps: ClassVar[bool] = True
@@ -135,8 +137,9 @@ class Leaves(Settings):
         sample, seed = sample_of(some, columns), run.child_seed(fold, Purpose.LEAVES)
         trees = grow_trees(sample, fold.train.loss, settings, n_trees, seed, first)
         boxes = _boxes(trees.leaves()[0], columns)
-        if self.ramp_share > 0:
-            boxes = _widened(boxes, trees.splits(), columns, self.ramp_share)
+        share = float(self.ramp_share)
+        if share > 0:
+            boxes = _widened(boxes, trees.splits(), columns, share)
         return Grown(_layer(boxes, columns))
 
 
