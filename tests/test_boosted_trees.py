@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import ShuffleSplit
 
+import lifenet.stacking.boosted_trees as module
 from coded_tables import Coded
 from lifenet import (
     BoostedTrees,
@@ -238,6 +239,30 @@ class TestChoice:
         network, _, stacked = case.add(deadline=Deadline.after(-1.0))
         assert stacked is None
         assert network is case.network
+
+    @pytest.mark.parametrize(("limit", "fewest"), [(2.0, 0), (40.0, 1), (1e6, 10)])
+    def test_rounds_are_as_many_as_the_time_has_room_for(self, monkeypatch, limit, fewest):
+        clock, tried = [0.0], []
+
+        def now():
+            return clock[0]
+
+        def slow(grow):
+            def grown(sample, loss, settings, n_trees, seed):
+                clock[0] += n_trees * len(sample.target) / 600  # seconds a round of 600 rows
+                tried.append(n_trees)
+                return grow(sample, loss, settings, n_trees, seed)
+
+            return grown
+
+        monkeypatch.setattr("lifenet._clock.now", now)
+        monkeypatch.setattr(module, "now", now)
+        monkeypatch.setattr(module, "grow_trees", slow(module.grow_trees))
+        _, _, stacked = Case(SQUARED, nothing).add(deadline=Deadline(0.0, limit))
+        # A pilot begins before the time is over.
+        assert now() <= limit + 6.0
+        assert max(tried, default=0) >= fewest
+        assert (stacked is None) == (limit == 2.0)
 
     def test_without_validation_rows_nothing_is_chosen(self):
         case = Case(SQUARED, nothing)

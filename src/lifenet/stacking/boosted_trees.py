@@ -35,6 +35,8 @@ __all__ = ["BoostedTrees"]
 _LEAVES = 20_000
 # Numbers of rounds that are compared.
 _N_ROUNDS = 10
+# Rounds that show, under a time limit, how long a round takes.
+_PILOT_ROUNDS = 5
 # What each of several values to choose from may be.
 _ALLOWED = {
     "max_leaf_nodes": (Interval(Integral, 2, None, closed="left"), "integers of 2 at least"),
@@ -152,7 +154,7 @@ class _Search:
     ----------
     samples : training and validation rows of each fold, as trees see them
     n_rows : rows that the trees will be grown on
-    seconds : that settings took so far
+    reserved : seconds for growing the trees that were tried on all rows, where time is limited
     """
 
     companion: BoostedTrees
@@ -162,7 +164,7 @@ class _Search:
     loss: Loss
     seed: np.random.SeedSequence
     run: Run
-    seconds: list[float] = field(default_factory=list)
+    reserved: list[float] = field(default_factory=list)
 
     def best(self) -> Choice | None:
         companion = self.companion
@@ -172,7 +174,8 @@ class _Search:
             found = self._try(settings)
             worse = best is not None and found is not None and found.loss > best.loss
             best = _better(best, found)
-            if worse:  # larger trees take longer, and would be worse still
+            # Larger trees take longer, and would be worse still.
+            if worse or found is None:
                 break
         others: list[dict[str, Any]] = [
             *({"min_samples_leaf": int(rows)} for rows in companion.min_samples_leaf[1:]),
@@ -186,11 +189,10 @@ class _Search:
 
     def _try(self, settings: TreeSettings) -> Choice | None:
         """The best number of rounds and weight of trees of some settings."""
-        # Trees that are chosen are grown once more, on all rows.
-        if self.run.deadline.left <= 2 * max(self.seconds, default=0.0):
-            return None
-        begun = now()
         rounds = self.companion.rounds(settings.max_leaf_nodes, self.n_rows, self.loss)
+        rounds = self._in_time(settings, rounds)
+        if not rounds:
+            return None
         found = joblib.Parallel(n_jobs=self.run.n_jobs)(
             joblib.delayed(_scores)(*sample, self.loss, settings, rounds, self.seed)
             for sample in self.samples
@@ -199,8 +201,29 @@ class _Search:
         for index, n_rounds in enumerate(rounds):
             scores = [one[index] for one in found]
             best = _better(best, self.contest.weigh(_Trees(settings, n_rounds), scores))
-        self.seconds.append(now() - begun)
         return best
+
+    def _in_time(self, settings: TreeSettings, rounds: list[int]) -> list[int]:
+        """Those numbers of rounds that the time allows for; all without a limit.
+
+        A few rounds of one fold show what a round takes. Trees that are chosen are grown once more,
+        on all rows: seconds for that are set aside.
+        """
+        deadline = self.run.deadline
+        if not deadline.limited:
+            return rounds
+        if deadline.passed:
+            return []
+        few, begun = min(_PILOT_ROUNDS, rounds[-1]), now()
+        _scores(*self.samples[0], self.loss, settings, [few], self.seed)
+        seconds = (now() - begun) / few
+        turns = -(-len(self.samples) // joblib.effective_n_jobs(self.run.n_jobs))
+        again = self.n_rows / len(self.samples[0][0].target)
+        left = deadline.left - max(self.reserved, default=0.0)
+        found = [one for one in rounds if one * seconds * (turns + again) <= left]
+        if found:
+            self.reserved.append(found[-1] * seconds * again)
+        return found
 
 
 def _better(best: Choice | None, other: Choice | None) -> Choice | None:
