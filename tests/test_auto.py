@@ -56,9 +56,7 @@ def resolved(part, loss=SQUARED, n_rows=1_000, n_inputs=4, columns=None):
         (SQUARED, 100, 16, 10),
         (SQUARED, 399, 16, 10),
         (SQUARED, 400, 16, 20),
-        (SQUARED, 5_000, 16, 20),
-        (SQUARED, 7_200, 19, 20),
-        (SQUARED, 1e6, 24, 20),
+        (SQUARED, 1e6, 16, 20),
         (TWO, 399, 12, 10),
         (TWO, 400, 12, 20),
         (TWO, 1e6, 12, 20),
@@ -69,12 +67,12 @@ def resolved(part, loss=SQUARED, n_rows=1_000, n_inputs=4, columns=None):
 )
 def test_leaves(loss, n_rows, max_leaf_nodes, min_samples_leaf):
     found = resolved(Leaves(n_trees=7), loss, n_rows)
-    share = 0.05 if loss.separable else 0.1
-    expected = Leaves(7, (max_leaf_nodes,), min_samples_leaf=min_samples_leaf, ramp_share=share)
+    share = 0.8 if loss.separable else 1.0
+    expected = Leaves(7, (max_leaf_nodes,), min_samples_leaf=min_samples_leaf, max_features=share)
     assert found == expected
-    given = Leaves(7, max_leaf_nodes=3, min_samples_leaf=4, ramp_share=0.3)
+    given = Leaves(7, max_leaf_nodes=3, min_samples_leaf=4, max_features=0.3)
     assert resolved(given, loss, n_rows) == given
-    several = Leaves((7, 5), max_leaf_nodes=(3, 9), min_samples_leaf=4, ramp_share=0.0)
+    several = Leaves((7, 5), max_leaf_nodes=(3, 9), min_samples_leaf=4, max_features=0.5)
     assert resolved(several, loss, n_rows) == several
 
 
@@ -83,9 +81,9 @@ def test_leaves(loss, n_rows, max_leaf_nodes, min_samples_leaf):
     [
         (SQUARED, 100, (40, 20)),
         (SQUARED, 4_999, (40, 20)),
-        (SQUARED, 5_000, (80, 36)),
-        (SQUARED, 20_000, (80, 36)),
-        (SQUARED, 1_280_000, (160, 72)),  # 64 times the rows
+        (SQUARED, 5_000, (80, 40)),  # twice as many
+        (SQUARED, 20_000, (80, 40)),
+        (SQUARED, 1_280_000, (160, 80)),  # 64 times the rows
         (TWO, 20_000, (50,)),
         (TWO, 1_280_000, (100,)),
     ],
@@ -93,8 +91,7 @@ def test_leaves(loss, n_rows, max_leaf_nodes, min_samples_leaf):
 def test_trees_grow_with_the_sixth_root_of_the_rows(loss, n_rows, n_trees):
     found = resolved(Leaves(), loss, n_rows)
     assert found.n_trees == n_trees
-    larger = 16 if n_rows <= 5_000 else 24
-    assert found.max_leaf_nodes == ((12,) if loss.separable else (4, larger))
+    assert found.max_leaf_nodes == ((12,) if loss.separable else (4, 16))
     assert resolved(Leaves(n_trees=5), loss, n_rows).n_trees == 5
 
 

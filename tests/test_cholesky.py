@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import lifenet.kernels.cholesky as module
-from lifenet.kernels.cholesky import factor_in_place
+from lifenet.kernels.cholesky import factor_in_place, solve_factored
 
 
 def positive_definite(size, kind):
@@ -16,7 +16,8 @@ def positive_definite(size, kind):
 @pytest.fixture(params=["address", "wrapper"])
 def each_way(request, monkeypatch):
     if request.param == "wrapper":
-        monkeypatch.setattr(module, "_CALLS", dict.fromkeys(module._CALLS))
+        for name in ("_FACTOR", "_SOLVE"):
+            monkeypatch.setattr(module, name, dict.fromkeys(getattr(module, name)))
 
 
 @pytest.mark.usefixtures("each_way")
@@ -28,6 +29,19 @@ def test_the_lower_triangle_is_that_of_numpy(size, kind, accuracy):
     assert factor_in_place(matrix)
     assert matrix.dtype == kind
     np.testing.assert_allclose(np.tril(matrix), expected, atol=accuracy)
+
+
+@pytest.mark.usefixtures("each_way")
+@pytest.mark.parametrize(("kind", "accuracy"), [(np.float32, 1e-4), (np.float64, 1e-12)])
+@pytest.mark.parametrize("n_right", [1, 3])
+def test_solutions_are_those_of_numpy(kind, accuracy, n_right):
+    matrix = positive_definite(40, kind)
+    right = np.random.default_rng(0).normal(size=(40, n_right)).astype(kind)
+    expected = np.linalg.solve(matrix.astype(np.float64), right)
+    assert factor_in_place(matrix)
+    before = right.copy()
+    np.testing.assert_allclose(solve_factored(matrix, right), expected, rtol=0, atol=accuracy)
+    np.testing.assert_array_equal(right, before)
 
 
 @pytest.mark.usefixtures("each_way")
@@ -43,8 +57,9 @@ def test_matrices_in_another_order_are_factored_too():
     np.testing.assert_allclose(np.tril(other), expected, atol=1e-13)
 
 
-def test_the_address_of_the_supported_scipy_is_understood():
-    assert all(call is not None for call in module._CALLS.values())
+def test_addresses_of_the_supported_scipy_are_understood():
+    for calls in (module._FACTOR, module._SOLVE):
+        assert all(call is not None for call in calls.values())
 
 
 def test_other_threads_go_on_meanwhile():

@@ -277,7 +277,7 @@ class TestLeaves:
         assert grown.stages == ()
 
     def test_folds_have_trees_of_their_own(self, few):
-        source = Leaves(9, max_leaf_nodes=6, min_samples_leaf=8, max_features=0.5, ramp_share=0.1)
+        source = Leaves(9, max_leaf_nodes=6, min_samples_leaf=8, max_features=0.5)
         one, again, other = (
             theta_of(source.grow(self.fold(few, key=key), Run(0)).layer)
             for key in ((0,), (0,), (1,))
@@ -320,7 +320,7 @@ class TestLeaves:
         rows = CodedRows.of(X, QuantileCoding("full", max_bins=50).learn(X), y).standardised()
         columns = coded_columns(rows)
         fold = Fold.whole(Problem(rows, SQUARED), columns)
-        source = Leaves(40, 4, min_samples_leaf=20, max_features=1.0, ramp_share=0.1)
+        source = Leaves(40, 4, min_samples_leaf=20, max_features=1.0)
         stands = trainable(source.grow(fold, Run(0)).layer)
         jump, smooth = (stands[:, columns.ramps[column]] for column in range(2))
         at = columns.bins(0, np.array([(0.4 - rows.values[:, 0].mean()) / rows.values[:, 0].std()]))
@@ -341,6 +341,22 @@ class TestLeaves:
             reach = next((r for r in range(n) if held[r] >= enough), n)
             assert span == min(2 * reach + 1, n)
 
+    def test_columns_without_a_say_leave_the_ramps_of_others_as_wide(self):
+        """By a plain mean over columns, ramps would be a fourth as wide beside 30 of noise."""
+        rng = np.random.default_rng(8)
+        noise = rng.random((3_000, 30))
+        x = rng.random((3_000, 2))
+        y = 6.0 * x.sum(axis=1) + 0.3 * rng.normal(size=3_000)
+        source, widths = Leaves(40, 4, min_samples_leaf=20, max_features=1.0), []
+        for X in (x, np.hstack([x, noise])):
+            coding = QuantileCoding("full", max_bins=50).learn(X)
+            rows = CodedRows.of(X, coding, y).standardised()
+            columns = coded_columns(rows)
+            grown = source.grow(Fold.whole(Problem(rows, SQUARED), columns), Run(0))
+            own = trainable(grown.layer)[:, columns.ramps[0]]
+            widths.append(own[own.any(axis=1)].sum(axis=1).mean())
+        assert widths[1] > 0.7 * widths[0]
+
     def test_columns_that_hardly_matter_have_wider_ramps(self):
         rng = np.random.default_rng(4)
         X = rng.random((3_000, 2))
@@ -349,9 +365,7 @@ class TestLeaves:
         columns = coded_columns(rows)
         fold = Fold.whole(Problem(rows, SQUARED), columns)
         stands = trainable(
-            Leaves(40, 4, min_samples_leaf=20, max_features=1.0, ramp_share=0.1)
-            .grow(fold, Run(0))
-            .layer
+            Leaves(40, 4, min_samples_leaf=20, max_features=1.0).grow(fold, Run(0)).layer
         )
         much, little = (
             np.median(own[own.any(axis=1)].sum(axis=1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +16,7 @@ from lifenet._clock import NEVER, Deadline, now
 from lifenet._settings import Settings
 from lifenet.data.evaluation import some_rows
 from lifenet.finetune.base import FineTuned
-from lifenet.finetune.parts import Table, parts_of
+from lifenet.finetune.parts import Reading, Table, parts_of
 from lifenet.kernels.adam import adam_step
 from lifenet.network import ReluNetwork
 from lifenet.solvers.base import Status
@@ -235,13 +236,12 @@ class _Parameters:
     Attributes
     ----------
     started : network that the parameters began as, without a linear part
-    spread : how the parts add up to the layer
+    layout : where each parameter is in the vector
     """
 
     vector: Floats
-    parts: tuple[Part, ...]
     started: ReluNetwork
-    spread: _Spread
+    layout: _Layout
     first: Floats | None = None
     second: Floats | None = None
 
@@ -260,38 +260,30 @@ class _Parameters:
             network.intercept,
         )
         vector = np.concatenate([piece.ravel() for piece in pieces]).astype(np.float32)
-        return cls(vector, parts, network, _Spread.of(parts, network.n_neurons))
+        return cls(vector, network, _Layout.of(parts, network))
 
     def like(self, vector: Floats) -> _Parameters:
         """The same parts with other numbers."""
-        return _Parameters(vector, self.parts, self.started, self.spread)
+        return _Parameters(vector, self.started, self.layout)
 
     def copy(self) -> _Parameters:
         return self.like(self.vector.copy())
 
     @property
-    def n_neurons(self) -> int:
-        return self.started.n_neurons
-
-    @property
-    def n_outputs(self) -> int:
-        return self.started.n_outputs
+    def parts(self) -> tuple[Part, ...]:
+        return self.layout.reading.parts
 
     def split(self) -> tuple[list[Floats], Floats, Floats, Floats]:
         """Views of the weights of each part, biases, coefficients and intercepts."""
-        m, k = self.n_neurons, self.n_outputs
-        shapes = (*(part.shape for part in self.parts), (m,), (m, k), (k,))
-        ends = np.cumsum([math.prod(shape) for shape in shapes])
-        pieces = np.split(self.vector, ends[:-1])
         *weights, bias, beta, intercept = (
-            piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)
+            self.vector[where].reshape(shape) for where, shape in self.layout.pieces
         )
         return weights, bias, beta, intercept
 
     def hidden(self, inputs: Inputs) -> Floats:
         """What the neurons see before they bend, (n_neurons, n_rows)."""
         weights, bias, _, _ = self.split()
-        hidden: Floats = self.spread.of_ramps(self.vector) @ inputs.ramps
+        hidden: Floats = self.layout.on_ramps(self.vector) @ inputs.ramps
         for part, weight, codes in zip(self.parts, weights, inputs.of_part, strict=True):
             if part.moves is None or part.ramps is None:
                 hidden[part.neurons] += weight @ codes.T
@@ -310,7 +302,7 @@ class _Parameters:
 
     def network(self) -> ReluNetwork:
         weights, *rest = self.split()
-        shape = (self.n_neurons, self.started.n_features)
+        shape = (self.started.n_neurons, self.started.n_features)
         wide: Any = np.zeros(shape)
         if self.started.is_sparse:
             both = zip(self.parts, weights, strict=True)
@@ -326,42 +318,63 @@ class _Parameters:
 
 
 @dataclass
-class _Spread:
-    """Few weights of many ramps as one sparse matrix, whose product costs what its weights cost.
+class _Layout:
+    """Where each parameter is in a vector of all.
 
     Attributes
     ----------
-    matrix : (n_neurons, n_ramps), of the ramps of all parts that have any
-    place : of its weights in the vector of parameters
+    reading : how the parts read rows
+    pieces : slice and shape of the weights of each part, biases, coefficients and intercepts
+    matrix : (n_neurons, n_ramps), the few weights of many ramps as one sparse matrix, whose product
+        costs what its weights cost
+    place : of the weights of the matrix in the vector
     """
 
+    reading: Reading
+    pieces: tuple[tuple[slice, tuple[int, ...]], ...]
     matrix: sparse.csr_array
     place: Integers
 
     @classmethod
-    def of(cls, parts: Sequence[Part], n_neurons: int) -> _Spread:
-        none: Integers = np.zeros(0, dtype=np.intp)
-        neurons, ramps, places, begun, n_ramps = [none], [none], [none], 0, 0
-        for part in parts:
-            if part.ramps is not None and part.moves is not None:
-                reader, ramp = np.nonzero(part.moves)
-                neurons.append(part.neurons[reader])
-                ramps.append(n_ramps + ramp)
-                places.append(begun + reader * part.shape[1] + ramp)
-            n_ramps += 0 if part.ramps is None else part.shape[1]
-            begun += math.prod(part.shape)
-        row, column, place = (np.concatenate(some) for some in (neurons, ramps, places))
-        order = np.lexsort((column, row))
-        ends = np.cumsum(np.bincount(row, minlength=n_neurons))
-        start = np.concatenate([[0], ends])
+    def of(cls, parts: tuple[Part, ...], network: ReluNetwork) -> _Layout:
+        m, k = network.n_neurons, network.n_outputs
+        shapes = (*(part.shape for part in parts), (m,), (m, k), (k,))
+        ends = np.cumsum([0, *(math.prod(shape) for shape in shapes)]).tolist()
+        slices = [slice(*both) for both in pairwise(ends)]
+        reading = Reading.of(parts)
+        neuron, ramp, place = _weights_on_ramps(parts, ends)
+        order = np.lexsort((ramp, neuron))
+        start = np.concatenate([[0], np.cumsum(np.bincount(neuron, minlength=m))])
         data = np.zeros(len(order), dtype=np.float32)
-        shape = (n_neurons, n_ramps)
-        return cls(sparse.csr_array((data, column[order], start), shape=shape), place[order])
+        shape = (m, len(reading.ramps.column))
+        matrix = sparse.csr_array((data, ramp[order], start), shape=shape)
+        return cls(reading, tuple(zip(slices, shapes, strict=True)), matrix, place[order])
 
-    def of_ramps(self, vector: Floats) -> sparse.csr_array:
+    def on_ramps(self, vector: Floats) -> sparse.csr_array:
         """The matrix with the weights of a vector; the same one each time."""
         np.take(vector, self.place, out=self.matrix.data)
         return self.matrix
+
+
+def _weights_on_ramps(parts: Sequence[Part], begins: Sequence[int]) -> tuple[Integers, ...]:
+    """Neuron, ramp (of those of all parts) and place in the vector of each weight of few on ramps.
+
+    Parameters
+    ----------
+    begins : of the weights of each part in the vector
+    """
+    none: Integers = np.zeros(0, dtype=np.intp)
+    neurons, ramps, places, n_ramps = [none], [none], [none], 0
+    for part, begun in zip(parts, begins, strict=False):
+        if part.ramps is None:
+            continue
+        if part.moves is not None:
+            reader, ramp = np.nonzero(part.moves)
+            neurons.append(part.neurons[reader])
+            ramps.append(n_ramps + ramp)
+            places.append(begun + reader * part.shape[1] + ramp)
+        n_ramps += part.shape[1]
+    return tuple(np.concatenate(some) for some in (neurons, ramps, places))
 
 
 def _batches(n_rows: int, size: int, generator: np.random.Generator) -> Any:
@@ -378,7 +391,7 @@ def _gradient(now: _Parameters, batch: Table, loss: Loss) -> Floats:
     """Gradient of the mean loss of a batch, as one vector."""
     _, _, beta, intercept = now.split()
     n_rows = len(batch.target)
-    inputs = batch.inputs(now.parts)
+    inputs = now.layout.reading.inputs(batch)
     hidden = now.hidden(inputs)
     active = np.empty_like(hidden)
     np.greater(hidden, 0.0, out=active, casting="unsafe")
@@ -408,7 +421,7 @@ def _mean_loss(now: _Parameters, table: Table, loss: Loss) -> float:
     total, n_rows = 0.0, len(table.target)
     for start in range(0, n_rows, _BLOCK_ROWS):
         some = table.take(slice(start, start + _BLOCK_ROWS))
-        hidden = now.hidden(some.inputs(now.parts))
+        hidden = now.hidden(now.layout.reading.inputs(some))
         np.maximum(hidden, 0.0, out=hidden)
         score = (beta.T @ hidden).T.astype(np.float64) + intercept
         total += float(some.weight @ loss.value(some.target, score))

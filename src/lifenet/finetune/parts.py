@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lifenet.data.rows import Rows
     from lifenet.network import ReluNetwork
 
-__all__ = ["Inputs", "Part", "Ramps", "Table", "parts_of"]
+__all__ = ["Inputs", "Part", "Ramps", "Reading", "Table", "parts_of"]
 
 # Neighbouring weights that differ by no more than this share of their size are equal: rounding.
 _EQUAL = 1e-6
@@ -26,18 +26,18 @@ _EQUAL = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Ramps:
-    """Ramps of one column over one bin or several, from one number a row.
+    """Ramps of columns over one bin or several, from one number a row and column.
 
     A ramp of several bins is the mean of theirs.
 
     Attributes
     ----------
-    column : its number
+    column : (n_ramps,), its number
     rate, shift : (n_ramps,), of the standardised ramp as a line in the row's coordinate
     low, high : (n_ramps,), between which that line is cut
     """
 
-    column: int
+    column: Integers
     rate: Floats
     shift: Floats
     low: Floats
@@ -50,13 +50,26 @@ class Ramps:
         begin = rows.coding.ramp_of_code[first] - rows.coding.grid.first[column]
         per_bin = 1 / (width * unit)
         parts = (per_bin, -begin * per_bin - center / unit, -center / unit, (1 - center) / unit)
-        return cls(column, *(one.astype(np.float32) for one in parts))
+        return cls(np.full(len(first), column), *(one.astype(np.float32) for one in parts))
 
-    def fill(self, out: Floats, coordinate: Floats) -> None:
-        """Write the standardised ramps, (n_ramps, n_rows)."""
-        np.multiply(self.rate[:, None], coordinate, out=out)
-        out += self.shift[:, None]
-        np.clip(out, self.low[:, None], self.high[:, None], out=out)
+    @classmethod
+    def join(cls, several: Sequence[Ramps]) -> Ramps:
+        """All of them, one after the other."""
+        none = np.zeros(0, dtype=np.float32)
+        numbers = ("rate", "shift", "low", "high")
+        columns = [np.zeros(0, dtype=np.intp), *(one.column for one in several)]
+        return cls(
+            np.concatenate(columns),
+            *(np.concatenate([none, *(getattr(one, name) for one in several)]) for name in numbers),
+        )
+
+    def values(self, coordinate: Floats) -> Floats:
+        """Standardised ramps, (n_ramps, n_rows), from the coordinates of all columns."""
+        values: Floats = np.take(coordinate, self.column, axis=0)
+        values *= self.rate[:, None]
+        values += self.shift[:, None]
+        np.maximum(values, self.low[:, None], out=values)
+        return np.minimum(values, self.high[:, None], out=values)
 
 
 def _scaling_of(rows: CodedRows) -> tuple[Floats, Floats]:
@@ -215,6 +228,36 @@ def _begins(neurons: Integers, codes: Integers, column: Integers, rise: Floats) 
     return begins
 
 
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How the parts of a layer read rows.
+
+    Attributes
+    ----------
+    parts : of the layer
+    ramps : of all parts, one part after the other
+    """
+
+    parts: tuple[Part, ...]
+    ramps: Ramps
+
+    @classmethod
+    def of(cls, parts: tuple[Part, ...]) -> Reading:
+        """Of some parts."""
+        return cls(parts, Ramps.join([part.ramps for part in parts if part.ramps is not None]))
+
+    def inputs(self, table: Table) -> Inputs:
+        """What each part reads of rows."""
+        ramps, found, begun = self.ramps.values(table.coordinate), [], 0
+        for part in self.parts:
+            if part.ramps is None:
+                found.append(table.held)
+                continue
+            found.append(ramps[begun : begun + len(part.codes)].T)
+            begun += len(part.codes)
+        return Inputs(found, ramps)
+
+
 class Inputs(NamedTuple):
     """Rows as the parts of a layer read them.
 
@@ -269,17 +312,3 @@ class Table:
         return Table(
             self.held[rows], self.coordinate[:, rows], self.target[rows], self.weight[rows]
         )
-
-    def inputs(self, parts: Sequence[Part]) -> Inputs:
-        """What each part reads."""
-        sizes = [0 if part.ramps is None else len(part.codes) for part in parts]
-        ends = np.cumsum([0, *sizes])
-        ramps = np.empty((ends[-1], len(self.target)), dtype=np.float32)
-        found = []
-        for part, begin, end in zip(parts, ends[:-1], ends[1:], strict=True):
-            if part.ramps is None:
-                found.append(self.held)
-                continue
-            part.ramps.fill(ramps[begin:end], self.coordinate[part.ramps.column])
-            found.append(ramps[begin:end].T)
-        return Inputs(found, ramps)

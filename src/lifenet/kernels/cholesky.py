@@ -1,4 +1,4 @@
-"""Cholesky's factor by LAPACK, while other threads go on.
+"""Cholesky's factor, and solutions with it, by LAPACK, while other threads go on.
 
 scipy's wrappers of LAPACK hold the interpreter's lock, and numpy's factor takes three to six times
 as long (copies in another order). So LAPACK is called by ctypes, at the address that scipy keeps
@@ -16,10 +16,10 @@ from scipy.linalg import cython_lapack, lapack
 if TYPE_CHECKING:
     from lifenet._typing import Floats
 
-__all__ = ["factor_in_place"]
+__all__ = ["factor_in_place", "solve_factored"]
 
-# LAPACK's names by precision.
-_ROUTINES = {np.dtype(np.float32): "spotrf", np.dtype(np.float64): "dpotrf"}
+# LAPACK's letters of precisions.
+_KINDS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 
 
 def factor_in_place(matrix: Floats) -> bool:
@@ -36,39 +36,64 @@ def factor_in_place(matrix: Floats) -> bool:
     bool
         Whether the matrix is positive definite; where it is not, the triangle is not a factor.
     """
-    call = _CALLS[matrix.dtype]
-    if call is None or not matrix.flags.c_contiguous:
-        return _by_wrapper(matrix)
+    potrf, kind = _FACTOR[matrix.dtype], _KINDS[matrix.dtype]
+    if potrf is None or not matrix.flags.c_contiguous:
+        factor, info = getattr(lapack, f"{kind}potrf")(matrix.T, lower=False, clean=False)
+        matrix[:] = factor.T
+        return bool(info == 0)
     # Rows in memory are LAPACK's columns: its upper triangle is our lower one.
     size, info = ctypes.c_int(len(matrix)), ctypes.c_int(0)
-    call(b"U", ctypes.byref(size), matrix.ctypes.data, ctypes.byref(size), ctypes.byref(info))
+    n, found = ctypes.byref(size), ctypes.byref(info)
+    potrf(b"U", n, matrix.ctypes.data, n, found)
     return info.value == 0
 
 
-def _by_wrapper(matrix: Floats) -> bool:
-    potrf = getattr(lapack, _ROUTINES[matrix.dtype])
-    factor, info = potrf(matrix.T, lower=False, clean=False)
-    matrix[:] = factor.T
-    return bool(info == 0)
+def solve_factored(factor: Floats, right: Floats) -> Floats:
+    """Solve ``L L' x = right``.
+
+    Parameters
+    ----------
+    factor : (m, m), what `factor_in_place` left
+    right : (m, k), of the same precision
+    """
+    potrs, kind = _SOLVE[factor.dtype], _KINDS[factor.dtype]
+    if potrs is None or not factor.flags.c_contiguous:
+        return np.asarray(getattr(lapack, f"{kind}potrs")(factor.T, right, lower=False)[0])
+    columns = np.array(right.T, order="C")
+    n, k, info = (ctypes.byref(ctypes.c_int(one)) for one in (len(factor), len(columns), 0))
+    potrs(b"U", n, k, factor.ctypes.data, n, columns.ctypes.data, n, info)
+    return columns.T
 
 
-def _callable(name: str) -> Any:
-    """LAPACK's routine, or None where its arguments are not those expected."""
+def _routines(name: str, arguments: str) -> dict[Any, Any]:
+    """LAPACK's routine for each precision, or None where its arguments are not those expected.
+
+    Parameters
+    ----------
+    arguments : a letter each, c for a character, i for an integer, a for an array
+    """
+    return {
+        dtype: _routine(f"{kind}{name}", arguments, ctypes.c_void_p)
+        for dtype, kind in _KINDS.items()
+    }
+
+
+def _routine(name: str, arguments: str, pointer: Any) -> Any:
     capsule = getattr(cython_lapack, "__pyx_capi__", {}).get(name)
     if capsule is None:
         return None
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype = ctypes.c_char_p
     api.PyCapsule_GetName.argtypes = [ctypes.py_object]
-    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.restype = pointer
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     signature = api.PyCapsule_GetName(capsule)
     kinds = [one.strip() for one in signature.decode().partition("(")[2].rstrip(")").split(",")]
-    if len(kinds) != 5 or [kinds[k] for k in (0, 1, 3, 4)] != ["char *", "int *", "int *", "int *"]:
+    letters = {"char *": "c", "int *": "i"}
+    if "".join(letters.get(one, "a") for one in kinds) != arguments:
         return None
-    pointer = ctypes.c_void_p
-    prototype = ctypes.CFUNCTYPE(None, ctypes.c_char_p, *(pointer,) * 4)
+    prototype = ctypes.CFUNCTYPE(None, ctypes.c_char_p, *(pointer,) * (len(kinds) - 1))
     return prototype(api.PyCapsule_GetPointer(capsule, signature))
 
 
-_CALLS = {kind: _callable(name) for kind, name in _ROUTINES.items()}
+_FACTOR, _SOLVE = _routines("potrf", "ciaii"), _routines("potrs", "ciiaiaii")

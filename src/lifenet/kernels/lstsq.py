@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import linalg
 
-from lifenet.kernels.cholesky import factor_in_place
+from lifenet.kernels.cholesky import factor_in_place, solve_factored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,12 +91,10 @@ def solve_ridge(matrix: Floats, right: Floats, diagonal: Floats) -> Floats:
     system.flat[:: len(system) + 1] = 1.0
     if not factor_in_place(system) or np.square(system.diagonal()).min() <= _NULL_PIVOT_SINGLE:
         return solve_positive(matrix, right, diagonal)
-    upper = system.T  # in the order of columns that LAPACK reads without a copy
 
     def precondition(residual: Floats) -> Floats:
         scaled = (residual * scale[:, None]).astype(np.float32)
-        found, _ = linalg.lapack.spotrs(upper, scaled, lower=False)
-        return np.asarray(found * scale[:, None])
+        return np.asarray(solve_factored(system, scaled) * scale[:, None])
 
     solution, size = precondition(right), float(np.linalg.norm(right * scale[:, None]))
     for _ in range(_REFINEMENTS):

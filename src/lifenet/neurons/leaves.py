@@ -62,23 +62,24 @@ class Leaves(Settings):
     ----------
     n_trees : int, sequence of int or "auto", default="auto"
         Boosted trees; several classes share them. Of several numbers, each goes with an entry of
-        `max_leaf_nodes`, and trees are grown in that order. "auto" takes 40 and 20, from 5,000 rows
-        on 80 and 36, or 50 where the loss is separable; from 20,000 rows on more with the sixth
-        root of the rows.
+        `max_leaf_nodes`, and trees are grown in that order. "auto" takes 40 and 20, twice as many
+        from 5,000 rows on, or 50 where the loss is separable; from 20,000 rows on more with the
+        sixth root of the rows.
     max_leaf_nodes : int, sequence of int or "auto", default="auto"
         Most leaves of a tree. "auto" takes 4, then 16: effects of single columns and of pairs come
-        first, and the larger trees find what is left. From 5,000 rows on the 16 become more with
-        the square root of the rows, up to 24. For separable losses it takes 12.
+        first, and the larger trees find what is left. For separable losses it takes 12.
     learning_rate : float, default=0.25
         Of the boosting.
     min_samples_leaf : int or "auto", default="auto"
         Fewest rows of a leaf. "auto" takes 20, or 10 below 400 rows.
-    max_features : float, default=0.8
-        Share of the columns that a split chooses from: trees of different folds then differ, which
-        their mean gains from.
-    ramp_share : float or "auto", default="auto"
-        What the splits that a ramp spans weigh, over what those of a column weigh on average; 0
-        makes every ramp one bin wide. "auto" takes 0.1, or 0.05 where the loss is separable.
+    max_features : float or "auto", default="auto"
+        Share of the columns that a split chooses from. Below 1, trees of different folds differ
+        more, which their mean gains from, and split by columns that say nothing. "auto" takes 1, or
+        0.8 where the loss is separable.
+    ramp_share : float, default=0.1
+        What the splits that a ramp spans weigh, over what those of a column weigh on average (each
+        column counts by its weight, so that columns that say nothing do not); 0 makes every ramp
+        one bin wide.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -91,16 +92,16 @@ class Leaves(Settings):
         ],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "max_features": [Interval(Real, 0, 1, closed="right")],
-        "ramp_share": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+        "max_features": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
+        "ramp_share": [Interval(Real, 0, 1, closed="left")],
     }
 
     n_trees: int | Sequence[int] | str = "auto"
     max_leaf_nodes: int | Sequence[int] | str = "auto"
     learning_rate: float = 0.25
     min_samples_leaf: int | str = "auto"
-    max_features: float = 0.8
-    ramp_share: float | str = "auto"
+    max_features: float | str = "auto"
+    ramp_share: float = 0.1
 
     #: Leaf neurons are ramps of the codes.
     needs_ramps: ClassVar[bool] = True
@@ -132,14 +133,13 @@ class Leaves(Settings):
         pairs = zip(several(self.n_trees), several(self.max_leaf_nodes), strict=True)
         *first, (n_trees, size) = pairs
         rows = int(self.min_samples_leaf)
-        settings = TreeSettings(size, rows, self.learning_rate, self.max_features)
+        settings = TreeSettings(size, rows, self.learning_rate, float(self.max_features))
         some = some_rows(fold.train, _MOST_ROWS)
         sample, seed = sample_of(some, columns), run.child_seed(fold, Purpose.LEAVES)
         trees = grow_trees(sample, fold.train.loss, settings, n_trees, seed, first)
         boxes = _boxes(trees.leaves()[0], columns)
-        share = float(self.ramp_share)
-        if share > 0:
-            boxes = _widened(boxes, trees.splits(), columns, share)
+        if self.ramp_share > 0:
+            boxes = _widened(boxes, trees.splits(), columns, self.ramp_share)
         return Grown(_layer(boxes, columns))
 
 
@@ -226,10 +226,13 @@ def _widened(boxes: _Boxes, splits: Splits, columns: CodedColumns, share: float)
 
     Parameters
     ----------
-    share : of the mean weight of a column's splits
+    share : of the mean weight of a column's splits, where columns count by their weight
     """
     weight = np.sqrt(np.maximum(splits.gain, 0.0))
-    enough = share * weight.sum() / max(len(np.unique(splits.column)), 1)
+    by_column = np.bincount(splits.column, weight)
+    # The column of a typical split, not the typical column: were all columns to count alike, some
+    # that say nothing would make all ramps narrow.
+    enough = share * float(np.square(by_column).sum() / (by_column.sum() or 1.0))
     lower, upper = (_Ends(ends.first.copy(), ends.width.copy()) for ends in boxes)
     for column, ramps in enumerate(columns.ramps):
         own = splits.column == column

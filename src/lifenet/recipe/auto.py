@@ -30,15 +30,12 @@ __all__ = ["resolve", "resolve_resampling"]
 
 # Rows below which leaves may be smaller and one level of the hierarchy is enough.
 _FEW_ROWS = 400
-# Trees and their leaves: small trees first, then larger ones; more trees from some rows on. For
-# separable losses trees of one size.
+# Trees and their leaves: small trees first, then larger ones; twice as many trees from some rows
+# on. For separable losses trees of one size.
 _TREES, _LEAVES, _MANY_ROWS = (40, 20), (4, 16), 5_000
-_TREES_MANY, _TREES_SEPARABLE, _LEAVES_SEPARABLE = (80, 36), (50,), (12,)
-# From this many rows on the larger trees have more leaves with this power of the rows, up to the
-# last number.
-_MORE_LEAVES, _MOST_LEAVES = 1 / 2, 24
-# What ramps span of a column's mean splits.
-_RAMP_SHARE, _RAMP_SHARE_SEPARABLE = 0.1, 0.05
+_TREES_SEPARABLE, _LEAVES_SEPARABLE = (50,), (12,)
+# Share of the columns that a split chooses from.
+_MAX_FEATURES, _MAX_FEATURES_SEPARABLE = 1.0, 0.8
 # From this many rows on more trees with this power of the rows, so that the Gram matrix of their
 # leaves grows with the cube root of the rows.
 _ROWS_OF_TREES, _MORE_TREES = 20_000, 1 / 6
@@ -90,15 +87,11 @@ def _resolve_leaves(leaves: Leaves, train: Problem) -> Leaves:
     n_rows, rows = train.rows.total_weight, leaves.min_samples_leaf
     separable = train.loss.separable
     n_trees, nodes = leaves.n_trees, leaves.max_leaf_nodes
-    trees: tuple[int, ...] = _TREES
-    sizes: tuple[int, ...] = _LEAVES
-    if separable:
-        trees, sizes = _TREES_SEPARABLE, _LEAVES_SEPARABLE
-    elif n_rows >= _MANY_ROWS:
-        most = round(min(_LEAVES[-1] * (n_rows / _MANY_ROWS) ** _MORE_LEAVES, _MOST_LEAVES))
-        trees, sizes = _TREES_MANY, (*_LEAVES[:-1], most)
+    trees: tuple[int, ...] = _TREES_SEPARABLE if separable else _TREES
+    sizes: tuple[int, ...] = _LEAVES_SEPARABLE if separable else _LEAVES
     if isinstance(n_trees, str):
-        more = max(1.0, n_rows / _ROWS_OF_TREES) ** _MORE_TREES
+        more = 2 if n_rows >= _MANY_ROWS and not separable else 1
+        more *= max(1.0, n_rows / _ROWS_OF_TREES) ** _MORE_TREES
         n_trees = tuple(round(more * one) for one in trees)
     if isinstance(nodes, str):
         n_sizes = len(several(n_trees))
@@ -108,11 +101,11 @@ def _resolve_leaves(leaves: Leaves, train: Problem) -> Leaves:
         n_trees = (max(sum(several(n_trees)) // len(several(nodes)), 1),) * len(several(nodes))
     if isinstance(rows, str):
         rows = _MIN_SAMPLES_LEAF if n_rows >= _FEW_ROWS else _MIN_SAMPLES_LEAF_FEW
-    share = leaves.ramp_share
-    if isinstance(share, str):
-        share = _RAMP_SHARE_SEPARABLE if separable else _RAMP_SHARE
+    columns = leaves.max_features
+    if isinstance(columns, str):
+        columns = _MAX_FEATURES_SEPARABLE if separable else _MAX_FEATURES
     grown = replace(leaves, n_trees=n_trees, max_leaf_nodes=nodes, min_samples_leaf=rows)
-    return replace(grown, ramp_share=share)
+    return replace(grown, max_features=columns)
 
 
 def _resolve_hierarchy(hierarchy: Hierarchy, fold: Fold, run: Run) -> Hierarchy:
