@@ -43,6 +43,10 @@ def problem_of(loss, n_rows, n_inputs=4):
     return Problem(ArrayRows.of(np.zeros((10, n_inputs)), np.arange(10) % 2.0, weight), loss)
 
 
+#: Shares of columns and of splits, by whether the loss is separable.
+SHARES = {False: (1.0, 0.1), True: (0.8, 0.05)}
+
+
 def resolved(part, loss=SQUARED, n_rows=1_000, n_inputs=4, columns=None):
     """A source of neurons without "auto"."""
     fold = Fold.whole(problem_of(loss, n_rows, n_inputs), columns)
@@ -67,12 +71,13 @@ def resolved(part, loss=SQUARED, n_rows=1_000, n_inputs=4, columns=None):
 )
 def test_leaves(loss, n_rows, max_leaf_nodes, min_samples_leaf):
     found = resolved(Leaves(n_trees=7), loss, n_rows)
-    share = 0.8 if loss.separable else 1.0
-    expected = Leaves(7, (max_leaf_nodes,), min_samples_leaf=min_samples_leaf, max_features=share)
+    shares = dict(zip(("max_features", "ramp_share"), SHARES[loss.separable], strict=True))
+    expected = Leaves(7, (max_leaf_nodes,), min_samples_leaf=min_samples_leaf, **shares)
     assert found == expected
-    given = Leaves(7, max_leaf_nodes=3, min_samples_leaf=4, max_features=0.3)
+    shares = {"max_features": 0.3, "ramp_share": 0.0}
+    given = Leaves(7, max_leaf_nodes=3, min_samples_leaf=4, **shares)
     assert resolved(given, loss, n_rows) == given
-    several = Leaves((7, 5), max_leaf_nodes=(3, 9), min_samples_leaf=4, max_features=0.5)
+    several = Leaves((7, 5), max_leaf_nodes=(3, 9), min_samples_leaf=4, **shares)
     assert resolved(several, loss, n_rows) == several
 
 

@@ -277,7 +277,7 @@ class TestLeaves:
         assert grown.stages == ()
 
     def test_folds_have_trees_of_their_own(self, few):
-        source = Leaves(9, max_leaf_nodes=6, min_samples_leaf=8, max_features=0.5)
+        source = Leaves(9, max_leaf_nodes=6, min_samples_leaf=8, max_features=0.5, ramp_share=0.1)
         one, again, other = (
             theta_of(source.grow(self.fold(few, key=key), Run(0)).layer)
             for key in ((0,), (0,), (1,))
@@ -320,7 +320,7 @@ class TestLeaves:
         rows = CodedRows.of(X, QuantileCoding("full", max_bins=50).learn(X), y).standardised()
         columns = coded_columns(rows)
         fold = Fold.whole(Problem(rows, SQUARED), columns)
-        source = Leaves(40, 4, min_samples_leaf=20, max_features=1.0)
+        source = Leaves(40, 4, min_samples_leaf=20, max_features=1.0, ramp_share=0.1)
         stands = trainable(source.grow(fold, Run(0)).layer)
         jump, smooth = (stands[:, columns.ramps[column]] for column in range(2))
         at = columns.bins(0, np.array([(0.4 - rows.values[:, 0].mean()) / rows.values[:, 0].std()]))
@@ -347,7 +347,7 @@ class TestLeaves:
         noise = rng.random((3_000, 30))
         x = rng.random((3_000, 2))
         y = 6.0 * x.sum(axis=1) + 0.3 * rng.normal(size=3_000)
-        source, widths = Leaves(40, 4, min_samples_leaf=20, max_features=1.0), []
+        source, widths = Leaves(40, 4, min_samples_leaf=20, max_features=1.0, ramp_share=0.1), []
         for X in (x, np.hstack([x, noise])):
             coding = QuantileCoding("full", max_bins=50).learn(X)
             rows = CodedRows.of(X, coding, y).standardised()
@@ -365,7 +365,9 @@ class TestLeaves:
         columns = coded_columns(rows)
         fold = Fold.whole(Problem(rows, SQUARED), columns)
         stands = trainable(
-            Leaves(40, 4, min_samples_leaf=20, max_features=1.0).grow(fold, Run(0)).layer
+            Leaves(40, 4, min_samples_leaf=20, max_features=1.0, ramp_share=0.1)
+            .grow(fold, Run(0))
+            .layer
         )
         much, little = (
             np.median(own[own.any(axis=1)].sum(axis=1))

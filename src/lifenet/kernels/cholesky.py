@@ -54,13 +54,14 @@ def solve_factored(factor: Floats, right: Floats) -> Floats:
     Parameters
     ----------
     factor : (m, m), what `factor_in_place` left
-    right : (m, k), of the same precision
+    right : (m,) or (m, k), of the same precision
     """
     potrs, kind = _SOLVE[factor.dtype], _KINDS[factor.dtype]
     if potrs is None or not factor.flags.c_contiguous:
         return np.asarray(getattr(lapack, f"{kind}potrs")(factor.T, right, lower=False)[0])
     columns = np.array(right.T, order="C")
-    n, k, info = (ctypes.byref(ctypes.c_int(one)) for one in (len(factor), len(columns), 0))
+    n_right = 1 if right.ndim == 1 else right.shape[1]
+    n, k, info = (ctypes.byref(ctypes.c_int(one)) for one in (len(factor), n_right, 0))
     potrs(b"U", n, k, factor.ctypes.data, n, columns.ctypes.data, n, info)
     return columns.T
 

@@ -118,13 +118,11 @@ def inverse_of(matrix: Floats, diagonal: Floats | float = 0.0) -> Callable[[Floa
     system *= scale
     system *= scale[:, None]
     system.flat[:: len(system) + 1] += _NULL_PIVOT * len(system)
-    factor, failed = linalg.lapack.dpotrf(system, lower=True, clean=False)
-    if failed:
+    if not factor_in_place(system):
         return lambda right: right * np.square(scale)
 
     def solve(right: Floats) -> Floats:
-        solution, _ = linalg.lapack.dpotrs(factor, right * scale, lower=True)
-        return np.asarray(solution * scale)
+        return np.asarray(solve_factored(system, right * scale) * scale)
 
     return solve
 
@@ -139,13 +137,11 @@ def _unit_diagonal(system: Floats) -> Floats:
 
 
 def _cholesky_solve(system: Floats, right: Floats) -> Floats | None:
-    # LAPACK's own routines: on the small systems of training, what scipy's cho_factor and cho_solve
-    # wrap round them takes longer than they do.
-    factor, failed = linalg.lapack.dpotrf(system, lower=True, clean=False)
+    factor = np.array(system)
     # A pivot that is only rounding passes for positive half of the time.
-    if failed or np.square(factor.diagonal()).min() <= _NULL_PIVOT:
+    if not factor_in_place(factor) or np.square(factor.diagonal()).min() <= _NULL_PIVOT:
         return None
-    solution, _ = linalg.lapack.dpotrs(factor, right, lower=True)
+    solution = solve_factored(factor, right)
     residual = np.linalg.norm(system @ solution - right)
     scale = np.linalg.norm(solution) + np.linalg.norm(right)
     # Cholesky is backward stable: a larger residual means that it broke down on the way.

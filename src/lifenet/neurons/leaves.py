@@ -76,10 +76,10 @@ class Leaves(Settings):
         Share of the columns that a split chooses from. Below 1, trees of different folds differ
         more, which their mean gains from, and split by columns that say nothing. "auto" takes 1, or
         0.8 where the loss is separable.
-    ramp_share : float, default=0.1
+    ramp_share : float or "auto", default="auto"
         What the splits that a ramp spans weigh, over what those of a column weigh on average (each
         column counts by its weight, so that columns that say nothing do not); 0 makes every ramp
-        one bin wide.
+        one bin wide. "auto" takes 0.1, or 0.05 where the loss is separable.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -93,7 +93,7 @@ class Leaves(Settings):
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_features": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
-        "ramp_share": [Interval(Real, 0, 1, closed="left")],
+        "ramp_share": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
     }
 
     n_trees: int | Sequence[int] | str = "auto"
@@ -101,7 +101,7 @@ class Leaves(Settings):
     learning_rate: float = 0.25
     min_samples_leaf: int | str = "auto"
     max_features: float | str = "auto"
-    ramp_share: float = 0.1
+    ramp_share: float | str = "auto"
 
     #: Leaf neurons are ramps of the codes.
     needs_ramps: ClassVar[bool] = True
@@ -138,8 +138,9 @@ class Leaves(Settings):
         sample, seed = sample_of(some, columns), run.child_seed(fold, Purpose.LEAVES)
         trees = grow_trees(sample, fold.train.loss, settings, n_trees, seed, first)
         boxes = _boxes(trees.leaves()[0], columns)
-        if self.ramp_share > 0:
-            boxes = _widened(boxes, trees.splits(), columns, self.ramp_share)
+        share = float(self.ramp_share)
+        if share > 0:
+            boxes = _widened(boxes, trees.splits(), columns, share)
         return Grown(_layer(boxes, columns))
 
 

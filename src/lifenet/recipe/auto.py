@@ -34,8 +34,9 @@ _FEW_ROWS = 400
 # on. For separable losses trees of one size.
 _TREES, _LEAVES, _MANY_ROWS = (40, 20), (4, 16), 5_000
 _TREES_SEPARABLE, _LEAVES_SEPARABLE = (50,), (12,)
-# Share of the columns that a split chooses from.
-_MAX_FEATURES, _MAX_FEATURES_SEPARABLE = 1.0, 0.8
+# Share of the columns that a split chooses from, and what ramps span of a column's mean splits.
+_MAX_FEATURES, _RAMP_SHARE = 1.0, 0.1
+_MAX_FEATURES_SEPARABLE, _RAMP_SHARE_SEPARABLE = 0.8, 0.05
 # From this many rows on more trees with this power of the rows, so that the Gram matrix of their
 # leaves grows with the cube root of the rows.
 _ROWS_OF_TREES, _MORE_TREES = 20_000, 1 / 6
@@ -101,11 +102,13 @@ def _resolve_leaves(leaves: Leaves, train: Problem) -> Leaves:
         n_trees = (max(sum(several(n_trees)) // len(several(nodes)), 1),) * len(several(nodes))
     if isinstance(rows, str):
         rows = _MIN_SAMPLES_LEAF if n_rows >= _FEW_ROWS else _MIN_SAMPLES_LEAF_FEW
-    columns = leaves.max_features
+    columns, share = leaves.max_features, leaves.ramp_share
     if isinstance(columns, str):
         columns = _MAX_FEATURES_SEPARABLE if separable else _MAX_FEATURES
+    if isinstance(share, str):
+        share = _RAMP_SHARE_SEPARABLE if separable else _RAMP_SHARE
     grown = replace(leaves, n_trees=n_trees, max_leaf_nodes=nodes, min_samples_leaf=rows)
-    return replace(grown, max_features=columns)
+    return replace(grown, max_features=columns, ramp_share=share)
 
 
 def _resolve_hierarchy(hierarchy: Hierarchy, fold: Fold, run: Run) -> Hierarchy:
