@@ -73,13 +73,11 @@ def _routines(name: str, arguments: str) -> dict[Any, Any]:
     ----------
     arguments : a letter each, c for a character, i for an integer, a for an array
     """
-    return {
-        dtype: _routine(f"{kind}{name}", arguments, ctypes.c_void_p)
-        for dtype, kind in _KINDS.items()
-    }
+    return {dtype: _routine(f"{kind}{name}", arguments) for dtype, kind in _KINDS.items()}
 
 
-def _routine(name: str, arguments: str, pointer: Any) -> Any:
+def _routine(name: str, arguments: str) -> Any:
+    pointer: Any = ctypes.c_void_p
     capsule = getattr(cython_lapack, "__pyx_capi__", {}).get(name)
     if capsule is None:
         return None
