@@ -60,7 +60,9 @@ def resolved(part, loss=SQUARED, n_rows=1_000, n_inputs=4, columns=None):
         (SQUARED, 100, 16, 10),
         (SQUARED, 399, 16, 10),
         (SQUARED, 400, 16, 20),
-        (SQUARED, 1e6, 16, 20),
+        (SQUARED, 4_999, 16, 20),
+        (SQUARED, 5_000, 24, 20),
+        (SQUARED, 1e6, 24, 20),
         (TWO, 399, 12, 10),
         (TWO, 400, 12, 20),
         (TWO, 1e6, 12, 20),
@@ -86,9 +88,9 @@ def test_leaves(loss, n_rows, max_leaf_nodes, min_samples_leaf):
     [
         (SQUARED, 100, (40, 20)),
         (SQUARED, 4_999, (40, 20)),
-        (SQUARED, 5_000, (80, 40)),  # twice as many
-        (SQUARED, 20_000, (80, 40)),
-        (SQUARED, 1_280_000, (160, 80)),  # 64 times the rows
+        (SQUARED, 5_000, (80, 36)),  # more of them
+        (SQUARED, 20_000, (80, 36)),
+        (SQUARED, 1_280_000, (160, 72)),  # 64 times the rows
         (TWO, 20_000, (50,)),
         (TWO, 1_280_000, (100,)),
     ],
@@ -96,7 +98,8 @@ def test_leaves(loss, n_rows, max_leaf_nodes, min_samples_leaf):
 def test_trees_grow_with_the_sixth_root_of_the_rows(loss, n_rows, n_trees):
     found = resolved(Leaves(), loss, n_rows)
     assert found.n_trees == n_trees
-    assert found.max_leaf_nodes == ((12,) if loss.separable else (4, 16))
+    larger = 24 if n_rows >= 5_000 else 16
+    assert found.max_leaf_nodes == ((12,) if loss.separable else (4, larger))
     assert resolved(Leaves(n_trees=5), loss, n_rows).n_trees == 5
 
 
@@ -225,19 +228,21 @@ def test_without_time_the_first_width_is_taken():
 
 
 @pytest.mark.parametrize(
-    ("loss", "max_epochs"),
-    [(SQUARED, 150), (TWO, 30), (THREE, 30)],
+    ("loss", "n_steps", "max_epochs", "learning_rate"),
+    [(SQUARED, 450, 150, 3e-3), (TWO, 300, 30, 2e-3), (THREE, 300, 30, 2e-3)],
     ids=["squared", "two", "three"],
 )
-def test_fine_tuning(loss, max_epochs):
+def test_fine_tuning(loss, n_steps, max_epochs, learning_rate):
     fold = Fold.whole(problem_of(loss, 1_000))
 
     def tuned(settings):
         return resolve(Recipe(neurons=(Leaves(),), finetune=settings), fold, Run(0)).finetune
 
-    given = MiniBatch(max_epochs=7, learning_rate=0.1)
+    given = MiniBatch(9, max_epochs=7, learning_rate=0.1)
     assert tuned(given) == given
-    assert tuned(replace(given, max_epochs="auto")) == replace(given, max_epochs=max_epochs)
+    known = {"n_steps": n_steps, "max_epochs": max_epochs, "learning_rate": learning_rate}
+    for name, value in known.items():
+        assert tuned(replace(given, **{name: "auto"})) == replace(given, **{name: value})
     assert tuned(LBFGS(5)) == LBFGS(5)
     assert tuned(None) is None
 

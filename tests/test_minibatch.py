@@ -160,7 +160,9 @@ class TestRefine:
             still = ~stored(network.weights)[np.ix_(part.neurons, part.codes)].ravel()
             assert not expected[inside][still].any()
             start = inside.stop
-        found = module._gradient(now, table.take(batch), loss)
+        gradient = now.copy()
+        module._fill_gradient(gradient, now, table.take(batch), loss)
+        found = gradient.vector
         np.testing.assert_allclose(found, expected, atol=5e-6)
 
     def test_neurons_without_weights_are_constants(self):
@@ -236,7 +238,9 @@ class TestRefine:
             moved = dataclasses.replace(now, vector=vector).network()
             return float(np.mean(SquaredError().value(y, moved.score(X))))
 
-        found = module._gradient(now, Table.of(problem, parts), SquaredError())
+        gradient = now.copy()
+        module._fill_gradient(gradient, now, Table.of(problem, parts), SquaredError())
+        found = gradient.vector
         np.testing.assert_allclose(found, approx_fprime(now.vector, value, 1e-7), atol=5e-6)
         tuned = MiniBatch(30, learning_rate=0.02, batch_size=64).refine(
             problem, network, seed=seeded()
@@ -613,8 +617,10 @@ class TestIterations:
 
 @named
 def test_auto_is_longer_where_scores_are_bounded(loss):
-    given = MiniBatch(80, max_epochs=30 if loss.separable else 150)
-    auto = MiniBatch(80, max_epochs="auto")
+    separable = (300, 30, 2e-3)
+    n_steps, max_epochs, rate = separable if loss.separable else (450, 150, 3e-3)
+    given = MiniBatch(n_steps, max_epochs=max_epochs, learning_rate=rate)
+    auto = MiniBatch(max_epochs="auto")
     assert auto.resolved(loss) == given.resolved(loss) == given
     rng = np.random.default_rng(8)
     problem = random_problem(rng, loss)

@@ -204,7 +204,7 @@ class Distil(Settings):
             return fewer.refine(problem, network, deadline=deadline).network
         if isinstance(tuning, MiniBatch):
             tuning = tuning.resolved(problem.loss)
-            n_steps = _fewer(network.n_neurons, tuning.n_steps, _FEWEST_STEPS, shortened)
+            n_steps = _fewer(network.n_neurons, int(tuning.n_steps), _FEWEST_STEPS, shortened)
             # What is nearly right already must not be shaken as much.
             rate = float(tuning.learning_rate) / shortened
             tuning = replace(tuning, n_steps=n_steps, learning_rate=rate)

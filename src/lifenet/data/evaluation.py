@@ -10,18 +10,33 @@ from lifenet.data.coded_rows import CodedRows
 from lifenet.data.problem import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lifenet._typing import Floats
     from lifenet.network import ReluNetwork
 
-__all__ = ["mean_loss", "row_losses", "scores_of", "some_rows", "standard_error"]
+__all__ = [
+    "mean_loss",
+    "row_losses",
+    "scores_of",
+    "scores_on",
+    "some_rows",
+    "standard_error",
+]
 
 
 def scores_of(problem: Problem, network: ReluNetwork) -> Floats:
     """Scores of all rows, (n_rows, n_outputs)."""
-    rows = problem.rows
-    if isinstance(rows, CodedRows):
-        return rows.of_columns(network).score(rows.values)
-    return rows.collect(lambda block: network.score(block.inputs[:-1].T).T).T
+    return scores_on([problem], network)[0]
+
+
+def scores_on(problems: Sequence[Problem], network: ReluNetwork) -> list[Floats]:
+    """Scores of the rows of several problems with the same inputs: tables are made once."""
+    rows = [one.rows for one in problems]
+    if isinstance(rows[0], CodedRows):
+        of_columns = rows[0].of_columns(network)
+        return [of_columns.score(one.values) for one in rows]
+    return [one.collect(lambda block: network.score(block.inputs[:-1].T).T).T for one in rows]
 
 
 def row_losses(problem: Problem, network: ReluNetwork) -> Floats:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
+from lifenet._threads import one_openmp_thread
 from lifenet.explain._glm import fit_equation
 from lifenet.explain._sample import sums_by
 from lifenet.explain.regions import equations_of, evenly_spaced, group_rows
@@ -97,7 +97,7 @@ class LocalEquations:
         """Centres of so many clusters of equations."""
         means = KMeans(n_regions, n_init=_STARTS, random_state=random_state)
         # On so few points more threads lose time to each other, and sums depend on their number.
-        with threadpool_limits(limits=1, user_api="openmp"):
+        with one_openmp_thread():
             means.fit(self.distinct, sample_weight=self.mass)
         return replace(self.space, points=means.cluster_centers_)
 

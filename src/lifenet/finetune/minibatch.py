@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,10 +34,11 @@ __all__ = ["MiniBatch"]
 
 # Steps over which the learning rate rises at first: the moments know nothing yet.
 _WARM = 50
-# What "auto" means, by the loss: passes over the rows. Scores of separable rows would grow without
-# bound if few validation rows let them, so that their fine-tuning is shorter. Chosen on the
-# training parts of the sets named in docs/ablations.md.
-_EPOCHS_SEPARABLE, _EPOCHS = 30, 150
+# What "auto" means, by the loss: steps, passes over the rows, learning rate. Scores of separable
+# rows would grow without bound if few validation rows let them, so that their fine-tuning is
+# shorter. Chosen on the training parts of the sets named in docs/ablations.md.
+_AUTO_SEPARABLE = {"n_steps": 300, "max_epochs": 30, "learning_rate": 2e-3}
+_AUTO = {"n_steps": 450, "max_epochs": 150, "learning_rate": 3e-3}
 # Polynomial-decay averaging (Shamir and Zhang 2013): after t steps the newest parameters count for
 # (eta + 1) / (t + eta). Chosen on the sets named in docs/ablations.md, where 1 did as well.
 _ETA = 3
@@ -63,13 +65,14 @@ class MiniBatch(Settings):
 
     Parameters
     ----------
-    n_steps : int, default=300
-        Most steps; 0 leaves the network unchanged.
+    n_steps : int or "auto", default="auto"
+        Most steps; 0 leaves the network unchanged. "auto" takes 450, or 300 for separable losses.
     max_epochs : int or "auto", default=12
         Passes over the rows that are enough, but for a hundred steps. "auto" takes 150, or 30 for
         separable losses.
-    learning_rate : float, default=2e-3
-        Of every step but the first fifty, over which it rises.
+    learning_rate : float or "auto", default="auto"
+        Of every step but the first fifty, over which it rises. "auto" takes 3e-3, or 2e-3 for
+        separable losses.
     batch_size : int, default=256
         Rows of a step.
     n_readings : int, default=12
@@ -86,18 +89,18 @@ class MiniBatch(Settings):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_steps": [Interval(Integral, 0, None, closed="left")],
+        "n_steps": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "n_readings": [Interval(Integral, 1, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
         "min_epochs": [Interval(Integral, 0, None, closed="left")],
     }
 
-    n_steps: int = 300
+    n_steps: int | str = "auto"
     max_epochs: int | str = 12
-    learning_rate: float = 2e-3
+    learning_rate: float | str = "auto"
     batch_size: int = 256
     n_readings: int = 12
     patience: int = 4
@@ -130,19 +133,19 @@ class MiniBatch(Settings):
 
     def resolved(self, loss: Loss) -> MiniBatch:
         """The settings without "auto"."""
-        if not isinstance(self.max_epochs, str):
-            return self
-        return replace(self, max_epochs=_EPOCHS_SEPARABLE if loss.separable else _EPOCHS)
+        values = _AUTO_SEPARABLE if loss.separable else _AUTO
+        missing = {name: one for name, one in values.items() if getattr(self, name) == "auto"}
+        return replace(self, **missing)
 
     def steps(self, n_rows: int) -> int:
-        """Steps for a number of rows."""
+        """Steps for a number of rows; of settings without "auto"."""
         batches = _n_batches(n_rows, self.batch_size)
-        most = max(self.n_steps, self.min_epochs * batches) if self.n_steps else 0
+        most = max(int(self.n_steps), self.min_epochs * batches) if self.n_steps else 0
         return min(most, max(int(self.max_epochs) * batches, _FEWEST_STEPS))
 
     def rate(self, step: int) -> float:
-        """Learning rate of a step, from 0."""
-        return self.learning_rate * min(1.0, (step + 1) / _WARM)
+        """Learning rate of a step, from 0; of settings without "auto"."""
+        return float(self.learning_rate) * min(1.0, (step + 1) / _WARM)
 
 
 @dataclass
@@ -212,11 +215,13 @@ class _Walk:
     def go(self, current: _Parameters, generator: np.random.Generator) -> tuple[_Parameters, int]:
         """The best average on the way, and after how many steps it was there."""
         settings, average, best, taken, in_vain = self.settings, current.copy(), current, 0, 0
+        gradient = current.copy()
         every = -(-self.n_steps // settings.n_readings)
         batches = _batches(len(self.train.target), settings.batch_size, generator)
         for step in range(self.last):
-            gradient = _gradient(current, self.train.take(next(batches)), self.run.train.loss)
-            current.step(gradient, settings.rate(step), step + 1)
+            batch = self.train.take(next(batches))
+            _fill_gradient(gradient, current, batch, self.run.train.loss)
+            current.step(gradient.vector, settings.rate(step), step + 1)
             average.approach(current, (_ETA + 1) / (step + 1 + _ETA))
             late = self.run.deadline.passed
             if late or (step + 1) % every == 0 or step + 1 == self.last:
@@ -262,17 +267,14 @@ class _Parameters:
         vector = np.concatenate([piece.ravel() for piece in pieces]).astype(np.float32)
         return cls(vector, network, _Layout.of(parts, network))
 
-    def like(self, vector: Floats) -> _Parameters:
-        """The same parts with other numbers."""
-        return _Parameters(vector, self.started, self.layout)
-
     def copy(self) -> _Parameters:
-        return self.like(self.vector.copy())
+        return _Parameters(self.vector.copy(), self.started, self.layout)
 
     @property
     def parts(self) -> tuple[Part, ...]:
         return self.layout.reading.parts
 
+    @cached_property
     def split(self) -> tuple[list[Floats], Floats, Floats, Floats]:
         """Views of the weights of each part, biases, coefficients and intercepts."""
         *weights, bias, beta, intercept = (
@@ -282,7 +284,7 @@ class _Parameters:
 
     def hidden(self, inputs: Inputs) -> Floats:
         """What the neurons see before they bend, (n_neurons, n_rows)."""
-        weights, bias, _, _ = self.split()
+        weights, bias, _, _ = self.split
         hidden: Floats = self.layout.on_ramps(self.vector) @ inputs.ramps
         for part, weight, codes in zip(self.parts, weights, inputs.of_part, strict=True):
             if part.moves is None or part.ramps is None:
@@ -301,7 +303,7 @@ class _Parameters:
         self.vector += np.float32(share) * (other.vector - self.vector)
 
     def network(self) -> ReluNetwork:
-        weights, *rest = self.split()
+        weights, *rest = self.split
         shape = (self.started.n_neurons, self.started.n_features)
         wide: Any = np.zeros(shape)
         if self.started.is_sparse:
@@ -387,9 +389,9 @@ def _n_batches(n_rows: int, size: int) -> int:
     return max(1, round(n_rows / size))
 
 
-def _gradient(now: _Parameters, batch: Table, loss: Loss) -> Floats:
-    """Gradient of the mean loss of a batch, as one vector."""
-    _, _, beta, intercept = now.split()
+def _fill_gradient(gradient: _Parameters, now: _Parameters, batch: Table, loss: Loss) -> None:
+    """Gradient of the mean loss of a batch, in place."""
+    _, _, beta, intercept = now.split
     n_rows = len(batch.target)
     inputs = now.layout.reading.inputs(batch)
     hidden = now.hidden(inputs)
@@ -402,8 +404,7 @@ def _gradient(now: _Parameters, batch: Table, loss: Loss) -> Floats:
     # BLAS takes ten times as long for a product over one output.
     back = beta * slopes.T if len(intercept) == 1 else beta @ slopes.T
     back *= active
-    gradient = now.like(np.empty_like(now.vector))
-    to_weights, to_bias, to_beta, to_intercept = gradient.split()
+    to_weights, to_bias, to_beta, to_intercept = gradient.split
     for part, codes, found in zip(now.parts, inputs.of_part, to_weights, strict=True):
         reached = back if len(part.neurons) == len(back) else back[part.neurons]
         np.matmul(reached, codes, out=found)
@@ -412,12 +413,11 @@ def _gradient(now: _Parameters, batch: Table, loss: Loss) -> Floats:
     back.sum(axis=1, out=to_bias)
     np.matmul(hidden, slopes, out=to_beta)
     slopes.sum(axis=0, out=to_intercept)
-    return gradient.vector
 
 
 def _mean_loss(now: _Parameters, table: Table, loss: Loss) -> float:
     """Weighted mean loss of rows, some at a time."""
-    _, _, beta, intercept = now.split()
+    _, _, beta, intercept = now.split
     total, n_rows = 0.0, len(table.target)
     for start in range(0, n_rows, _BLOCK_ROWS):
         some = table.take(slice(start, start + _BLOCK_ROWS))

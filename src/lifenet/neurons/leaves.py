@@ -62,12 +62,13 @@ class Leaves(Settings):
     ----------
     n_trees : int, sequence of int or "auto", default="auto"
         Boosted trees; several classes share them. Of several numbers, each goes with an entry of
-        `max_leaf_nodes`, and trees are grown in that order. "auto" takes 40 and 20, twice as many
+        `max_leaf_nodes`, and trees are grown in that order. "auto" takes 40 and 20, or 80 and 36
         from 5,000 rows on, or 50 where the loss is separable; from 20,000 rows on more with the
         sixth root of the rows.
     max_leaf_nodes : int, sequence of int or "auto", default="auto"
-        Most leaves of a tree. "auto" takes 4, then 16: effects of single columns and of pairs come
-        first, and the larger trees find what is left. For separable losses it takes 12.
+        Most leaves of a tree. "auto" takes 4, then 16, or 24 from 5,000 rows on: effects of single
+        columns and of pairs come first, and the larger trees find what is left. For separable
+        losses it takes 12.
     learning_rate : float, default=0.25
         Of the boosting.
     min_samples_leaf : int or "auto", default="auto"

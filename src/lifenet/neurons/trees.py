@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import threadpoolctl
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from lifenet._threads import one_openmp_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +121,7 @@ class Trees:
         """Scores after each of some numbers of rounds, each (n_rows, n_outputs)."""
         staged = getattr(self.model, "staged_decision_function", self.model.staged_predict)
         wanted, found = set(rounds), {}
-        with threadpoolctl.threadpool_limits(limits=1, user_api="openmp"):
+        with one_openmp_thread():
             for number, score in enumerate(staged(values), 1):
                 if number in wanted:
                     found[number] = score.reshape(len(values), self.n_outputs)
@@ -152,7 +153,7 @@ def grow_trees(
         **settings._asdict(),
     )
     # No sum may depend on the number of cores; networks are trained side by side instead.
-    with threadpoolctl.threadpool_limits(limits=1, user_api="openmp"):
+    with one_openmp_thread():
         # Weights, even all the same, make its binning of columns take most of the time.
         weight = None if np.all(sample.weight == sample.weight[0]) else sample.weight
         target = sample.target.astype(np.intp) if classes else sample.target

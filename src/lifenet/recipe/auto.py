@@ -30,9 +30,10 @@ __all__ = ["resolve", "resolve_resampling"]
 
 # Rows below which leaves may be smaller and one level of the hierarchy is enough.
 _FEW_ROWS = 400
-# Trees and their leaves: small trees first, then larger ones; twice as many trees from some rows
+# Trees and their leaves: small trees first, then larger ones; more and larger trees from some rows
 # on. For separable losses trees of one size.
-_TREES, _LEAVES, _MANY_ROWS = (40, 20), (4, 16), 5_000
+_TREES, _LEAVES = (40, 20), (4, 16)
+_TREES_OF_MANY, _LEAVES_OF_MANY, _MANY_ROWS = (80, 36), (4, 24), 5_000
 _TREES_SEPARABLE, _LEAVES_SEPARABLE = (50,), (12,)
 # Share of the columns that a split chooses from, and what ramps span of a column's mean splits.
 _MAX_FEATURES, _RAMP_SHARE = 1.0, 0.1
@@ -88,11 +89,9 @@ def _resolve_leaves(leaves: Leaves, train: Problem) -> Leaves:
     n_rows, rows = train.rows.total_weight, leaves.min_samples_leaf
     separable = train.loss.separable
     n_trees, nodes = leaves.n_trees, leaves.max_leaf_nodes
-    trees: tuple[int, ...] = _TREES_SEPARABLE if separable else _TREES
-    sizes: tuple[int, ...] = _LEAVES_SEPARABLE if separable else _LEAVES
+    trees, sizes = _trees(n_rows, separable)
     if isinstance(n_trees, str):
-        more = 2 if n_rows >= _MANY_ROWS and not separable else 1
-        more *= max(1.0, n_rows / _ROWS_OF_TREES) ** _MORE_TREES
+        more = max(1.0, n_rows / _ROWS_OF_TREES) ** _MORE_TREES
         n_trees = tuple(round(more * one) for one in trees)
     if isinstance(nodes, str):
         n_sizes = len(several(n_trees))
@@ -109,6 +108,15 @@ def _resolve_leaves(leaves: Leaves, train: Problem) -> Leaves:
         share = _RAMP_SHARE_SEPARABLE if separable else _RAMP_SHARE
     grown = replace(leaves, n_trees=n_trees, max_leaf_nodes=nodes, min_samples_leaf=rows)
     return replace(grown, max_features=columns, ramp_share=share)
+
+
+def _trees(n_rows: float, separable: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Numbers of trees and their leaves."""
+    if separable:
+        return _TREES_SEPARABLE, _LEAVES_SEPARABLE
+    if n_rows < _MANY_ROWS:
+        return _TREES, _LEAVES
+    return _TREES_OF_MANY, _LEAVES_OF_MANY
 
 
 def _resolve_hierarchy(hierarchy: Hierarchy, fold: Fold, run: Run) -> Hierarchy:

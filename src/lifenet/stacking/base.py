@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol
 
+import joblib
 import numpy as np
 
-from lifenet.data.evaluation import scores_of, some_rows, standard_error
+from lifenet._threads import one_blas_thread
+from lifenet.data.evaluation import scores_of, scores_on, some_rows, standard_error
 from lifenet.network import ReluNetwork
 
 if TYPE_CHECKING:
@@ -186,7 +188,7 @@ class Contest:
     without: float
 
     @classmethod
-    def of(cls, ensemble: Ensemble, data: Inputs) -> Contest:
+    def of(cls, ensemble: Ensemble, data: Inputs, n_jobs: int | None = None) -> Contest:
         """The first folds, as many as have enough validation rows together."""
         folds: list[Fold] = []
         scores: list[Floats] = []
@@ -196,7 +198,7 @@ class Contest:
                 scores.append(score)
         single = _mean(folds, _losses(folds, scores))
         # Validation rows measure single networks, whose mean is better by what they differ in.
-        spread = _spread(ensemble.fits, folds)
+        spread = _spread(ensemble.fits, folds, n_jobs)
         seen = np.mean([one.train.rows.total_weight for one in folds])
         fewer = 1.0 - float(seen / data.problem.rows.total_weight) ** _BY_ROWS
         spread = ensemble.share**2 * max(0.0, spread - fewer * single)
@@ -231,7 +233,7 @@ def add_with_weight(ensemble: Ensemble, companion: Companion, data: Inputs, run:
     """
     if any(one.fold.validation is None for one in ensemble.fits):
         return ensemble
-    contest = Contest.of(ensemble, data)
+    contest = Contest.of(ensemble, data, run.n_jobs)
     choice = companion.choose(contest, data, run)
     if choice is None:
         return ensemble
@@ -261,7 +263,7 @@ def mix(scores: Sequence[Floats], others: Sequence[Floats], weight: float) -> tu
     return tuple((1.0 - weight) * one + weight * other for one, other in pairs)
 
 
-def _spread(fits: Sequence[FoldFit], folds: Sequence[Fold]) -> float:
+def _spread(fits: Sequence[FoldFit], folds: Sequence[Fold], n_jobs: int | None) -> float:
     """How much lower the loss of the mean of the folds' networks is than that of one of them.
 
     Measured on rows that two networks have not seen, where there are such rows; otherwise by how
@@ -270,14 +272,19 @@ def _spread(fits: Sequence[FoldFit], folds: Sequence[Fold]) -> float:
     unseen = variance_loss(fits)
     if unseen > 0:
         return (1 - 1 / len(fits)) * unseen
-    networks = [one.network for one in fits]
-    gains, weights = [], []
-    for fold in folds:
-        if fold.validation is not None:
-            some = some_rows(fold.validation, _ENOUGH_ROWS // (2 * len(folds)))
-            gains.append(averaging_gain(some, networks))
-            weights.append(some.rows.weight)
-    return float(np.average(np.concatenate(gains), weights=np.concatenate(weights)))
+    most = _ENOUGH_ROWS // (2 * len(folds))
+    some = [some_rows(fold.validation, most) for fold in folds if fold.validation is not None]
+    with one_blas_thread():
+        # (n_fits, n_folds) of scores.
+        scores = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
+            joblib.delayed(scores_on)(some, one.network) for one in fits
+        )
+    gains = [
+        _averaging_gain(problem, np.stack(found))
+        for problem, found in zip(some, zip(*scores, strict=True), strict=True)
+    ]
+    weight = np.concatenate([one.rows.weight for one in some])
+    return float(np.average(np.concatenate(gains), weights=weight))
 
 
 def variance_loss(fits: Sequence[FoldFit]) -> float:
@@ -307,7 +314,11 @@ def averaging_gain(problem: Problem, networks: Sequence[ReluNetwork]) -> Floats:
     Half the curvature times the variance between them. On rows that most of them were trained on
     it is an underestimate.
     """
-    scores = np.stack([scores_of(problem, one) for one in networks])
+    return _averaging_gain(problem, np.stack([scores_of(problem, one) for one in networks]))
+
+
+def _averaging_gain(problem: Problem, scores: Floats) -> Floats:
+    """The same, for scores (n_networks, n_rows, n_outputs)."""
     curvature = problem.loss.curvature(problem.rows.target, scores.mean(axis=0))
     return np.asarray((0.5 * curvature * scores.var(axis=0)).sum(axis=1))
 
