@@ -33,9 +33,10 @@ def scores_of(problem: Problem, network: ReluNetwork) -> Floats:
 def scores_on(problems: Sequence[Problem], network: ReluNetwork) -> list[Floats]:
     """Scores of the rows of several problems with the same inputs: tables are made once."""
     rows = [one.rows for one in problems]
-    if isinstance(rows[0], CodedRows):
-        of_columns = rows[0].of_columns(network)
-        return [of_columns.score(one.values) for one in rows]
+    coded = [one for one in rows if isinstance(one, CodedRows)]
+    if coded:
+        of_columns = coded[0].of_columns(network)
+        return [of_columns.score(one.values) for one in coded]
     return [one.collect(lambda block: network.score(block.inputs[:-1].T).T).T for one in rows]
 
 

@@ -37,8 +37,8 @@ _WARM = 50
 # What "auto" means, by the loss: steps, passes over the rows, learning rate. Scores of separable
 # rows would grow without bound if few validation rows let them, so that their fine-tuning is
 # shorter. Chosen on the training parts of the sets named in docs/ablations.md.
-_AUTO_SEPARABLE = {"n_steps": 300, "max_epochs": 30, "learning_rate": 2e-3}
-_AUTO = {"n_steps": 450, "max_epochs": 150, "learning_rate": 3e-3}
+_AUTO_SEPARABLE: dict[str, Any] = {"n_steps": 300, "max_epochs": 30, "learning_rate": 2e-3}
+_AUTO: dict[str, Any] = {"n_steps": 450, "max_epochs": 150, "learning_rate": 3e-3}
 # Polynomial-decay averaging (Shamir and Zhang 2013): after t steps the newest parameters count for
 # (eta + 1) / (t + eta). Chosen on the sets named in docs/ablations.md, where 1 did as well.
 _ETA = 3
