@@ -128,12 +128,24 @@ def folds(bend):
     return tuple(found)
 
 
-def add_linear(given, columns=COLUMNS):
+def add_linear(given, columns=COLUMNS, n_jobs=None):
     """The mean of the folds' networks with a linear model, and how it was weighed."""
     X, whole = problem()
     units = Units(whole.rows.scaling, 0.0, 1.0)
     data = Inputs(X, whole, whole.rows, units, columns=columns)
-    return add_with_weight(Ensemble.of(mean_network(given), given), LinearModel(), data, Run(0))
+    ensemble = Ensemble.of(mean_network(given), given)
+    return add_with_weight(ensemble, LinearModel(), data, Run(0, n_jobs))
+
+
+def test_workers_do_not_change_the_weight():
+    rng = np.random.default_rng(4)
+    given = tuple(
+        FoldFit.of(one.fold, ReluNetwork(rng.normal(size=(5, 4)), *rng.normal(size=(2, 5)), 0.1))
+        for one in folds(0.3)
+    )
+    one, two = (add_linear(given, n_jobs=n).stacked for n in (1, 2))
+    assert one == two
+    assert one[0].loss_without < mean_loss(given, [fit.score for fit in given])
 
 
 def mean_loss(given, scores):

@@ -3,35 +3,41 @@ import sys
 import pytest
 import threadpoolctl
 
-from lifenet._threads import one_blas_thread, quick_turns
+from lifenet._threads import one_blas_thread, one_openmp_thread, quick_turns
 
 
-def blas_threads():
+def threads(api="blas"):
     return [
-        pool["num_threads"]
-        for pool in threadpoolctl.threadpool_info()
-        if pool["user_api"] == "blas"
+        pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == api
     ]
 
 
 def test_the_limit_holds_until_the_last_user_leaves():
     """One fit's end used to lift the limit under another, and to leave it at one for good."""
-    before = blas_threads()
+    before = threads()
     first, second = one_blas_thread(), one_blas_thread()
     first.__enter__()
     second.__enter__()
-    assert set(blas_threads()) == {1}
+    assert set(threads()) == {1}
     first.__exit__(None, None, None)  # not the last to have entered: fits in threads overlap so
-    assert set(blas_threads()) == {1}
+    assert set(threads()) == {1}
     second.__exit__(None, None, None)
-    assert blas_threads() == before
+    assert threads() == before
 
 
 def test_the_limit_is_lifted_after_an_error():
-    before = blas_threads()
+    before = threads()
     with pytest.raises(RuntimeError, match="inside"), one_blas_thread():
         raise RuntimeError("inside")
-    assert blas_threads() == before
+    assert threads() == before
+
+
+def test_openmp_has_one_thread_inside():
+    with threadpoolctl.threadpool_limits(2, user_api="openmp"):
+        assert set(threads("openmp")) == {2}
+        with one_openmp_thread():
+            assert set(threads("openmp")) == {1}
+        assert set(threads("openmp")) == {2}
 
 
 def test_turns_are_short_until_the_last_user_leaves():
