@@ -317,3 +317,18 @@ class TestRidge:
         difference = found - expected
         size_of = np.sqrt(np.sum(expected * (system @ expected)))
         assert np.sqrt(max(np.sum(difference * (system @ difference)), 0.0)) <= 1e-2 * size_of
+
+
+@pytest.mark.parametrize("rank", [2, 5])
+def test_any_direction_of_fall_instead_of_the_minimum_norm(rank, monkeypatch):
+    """A singular system: the lifted solution solves it, too, without eigenvectors."""
+    rng = np.random.default_rng(3)
+    Z = rng.normal(size=(rank, 8))
+    matrix = Z.T @ Z
+    right = matrix @ rng.normal(size=8)
+    expected = solve_positive(matrix, right)
+    monkeypatch.setattr(module, "_eigen_solve", lambda *_: pytest.fail("eigenvectors"))
+    found = solve_positive(matrix, right, minimum_norm=False)
+    np.testing.assert_allclose(matrix @ found, right, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(matrix @ found, matrix @ expected, rtol=1e-6, atol=1e-6)
+    assert found @ right > 0

@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from lifenet import ReluNetwork
 from lifenet.data import budgets
+from lifenet.kernels import lstsq
 from lifenet.losses import Logistic, Multinomial, SquaredError
 from lifenet.neurons.features import Activations
 from lifenet.output import newton as module
@@ -74,6 +75,25 @@ def test_separable_classes_stay_finite_under_the_penalty():
     fitted = pool_neurons(plain_problem(X, y, None, Logistic()), [network_of(1, 4, 1)], 1e-6)
     assert np.isfinite(fitted.beta).all()
     assert np.all((fitted.score(X)[:, 0] > 0) == (y == 1))
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Multinomial(3)], ids=str)
+@pytest.mark.parametrize("ridge", [1e-12, 1e-9])
+def test_a_tiny_penalty_asks_for_no_eigenvectors(loss, ridge, monkeypatch):
+    """They took minutes where neurons repeat each other and classes are several."""
+    monkeypatch.setattr(lstsq, "_eigen_solve", lambda *_: pytest.fail("eigenvectors"))
+    X, y = make(loss)
+    network = network_of(loss.n_outputs)
+    twice = ReluNetwork.concatenate([network, network], (0.5, 0.5))
+    found = [
+        fit_coefficients(
+            plain_problem(X, y, loss=loss), Activations(one.weights, one.bias), np.ones(m), ridge
+        )
+        for one, m in ((network, 6), (twice, 12))
+    ]
+    assert np.isfinite(found[1]).all()
+    together = found[1][:6] + found[1][6:12]
+    np.testing.assert_allclose(together, found[0][:6], rtol=1e-3, atol=1e-3)
 
 
 def test_a_neuron_that_never_acts_gets_a_finite_coefficient():

@@ -401,9 +401,12 @@ def _fill_gradient(gradient: _Parameters, now: _Parameters, batch: Table, loss: 
     score = (beta.T @ hidden).T + intercept
     slope = loss.gradient(batch.target, score) * (batch.weight / n_rows)[:, None]
     slopes: Floats = slope.astype(np.float32)
-    # BLAS takes ten times as long for a product over one output.
-    back = beta * slopes.T if len(intercept) == 1 else beta @ slopes.T
-    back *= active
+    back = active
+    if len(intercept) == 1:  # BLAS takes ten times as long for a product over one output
+        back *= beta
+        back *= slopes.T
+    else:
+        back *= beta @ slopes.T
     to_weights, to_bias, to_beta, to_intercept = gradient.split
     for part, codes, found in zip(now.parts, inputs.of_part, to_weights, strict=True):
         reached = back if len(part.neurons) == len(back) else back[part.neurons]

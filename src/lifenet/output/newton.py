@@ -136,8 +136,9 @@ def fit_coefficients(
     penalty = np.append(ridge * np.square(scale / columns.scale), 0.0)
     begin = None if start is None else start * scaling
     coefficients = _newton(held, columns, penalty, begin, tolerance, near, max_iter)
-    if problem.loss.relative:  # only differences between the intercepts are determined
-        coefficients[-1] -= coefficients[-1].mean()
+    if problem.loss.relative:
+        # Only differences between classes say something; the penalty is least around zero.
+        coefficients -= coefficients.mean(axis=1, keepdims=True)
     return np.asarray(coefficients / scaling)
 
 
@@ -238,8 +239,19 @@ def _newton_step(
         hessian = _hessian(problem, features, coefficients)
         if near is not None:
             near.matrix = hessian
-        step = solve_positive(hessian, -gradient.ravel(), penalty.ravel())
+        step = _solve(hessian, -gradient.ravel(), penalty.ravel(), problem.loss.relative)
     return step.reshape(coefficients.shape)
+
+
+def _solve(hessian: Floats, right: Floats, penalty: Floats, relative: bool) -> Floats:
+    """A Newton step.
+
+    Where only differences of scores matter, shifting the coefficients of all classes alike changes
+    the penalty alone, and a small one drowns in rounding. These directions are lifted above it.
+    """
+    if relative:
+        return inverse_of(hessian, penalty)(right)
+    return solve_positive(hessian, right, penalty, minimum_norm=False)
 
 
 def _scores(activations: Floats, coefficients: Floats) -> Floats:
