@@ -355,7 +355,7 @@ def test_a_search_ends_where_every_row_is_saturated(ridge):
     hinges = Hinges(np.array([[1.0, 0.0]]), np.array([1.0]), -1e4)
     local = linearise(problem, hinges, ridge)
     assert local.diagonal.max() < 1e-300
-    state = module.LLAState(hinges, local, 0.0, 1e-2)
+    state = module.LLAState(hinges, local, 0.0, ridge, 1e-2)
     after = LLA(1, ridge=ridge).step(problem, state)
     assert after.stalled or after.objective < state.objective
 

@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 
 __all__ = ["LLAClassifier", "LLARegressor"]
 
+# Penalty of the output layer that more than two classes share, where the networks find their own.
+_POOLED = 1e-3
+
 
 class _LLAEstimator(SingleEstimator):
     """What the regressor and the classifier share."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neurons": [Interval(Integral, 1, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "algorithm": [StrOptions({"damped", "printed"})],
         "init": [StrOptions({"random", "least-squares"})],
         "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -37,7 +40,7 @@ class _LLAEstimator(SingleEstimator):
     }
 
     n_neurons: int
-    ridge: float
+    ridge: float | Literal["auto"]
     algorithm: Literal["damped", "printed"]
     init: Literal["random", "least-squares"]
     n_init: int
@@ -50,7 +53,7 @@ class _LLAEstimator(SingleEstimator):
     @property
     def _pooled_ridge(self) -> float:  # type: ignore[override]
         """Some penalty, also where the networks have none: the optimum is unique with it only."""
-        return max(self.ridge, 1e-6)
+        return _POOLED if isinstance(self.ridge, str) else max(self.ridge, 1e-6)
 
     def _solver(self) -> LLA | PrintedLLA:
         if self.algorithm == "printed":
@@ -69,9 +72,10 @@ class LLARegressor(NetworkRegressor, _LLAEstimator):
     ----------
     n_neurons : int, default=10
         Width of the hidden layer.
-    ridge : float, default=1e-4
-        Penalty on the squared size of the neurons, in standardised units. Worth tuning between
-        1e-6 (many rows, little noise) and 1e-1 (few rows, much noise). "printed" has none.
+    ridge : float or "auto", default="auto"
+        Penalty on the squared size of the neurons, in standardised units: from 1e-6 (many rows,
+        little noise) to 1e-1 (few rows, much noise). "auto" follows the evidence. "printed" has
+        none.
     algorithm : {"damped", "printed"}, default="damped"
         "printed" is the algorithm of the LIFE paper's appendix (full minimum-norm steps, no
         penalty), kept for comparison; it may diverge.
@@ -119,7 +123,7 @@ class LLARegressor(NetworkRegressor, _LLAEstimator):
         self,
         n_neurons: int = 10,
         *,
-        ridge: float = 1e-4,
+        ridge: float | Literal["auto"] = "auto",
         algorithm: Literal["damped", "printed"] = "damped",
         init: Literal["random", "least-squares"] = "random",
         n_init: int = 1,
@@ -151,9 +155,10 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
     ----------
     n_neurons : int, default=10
         Width of the hidden layer; with more than two classes, neurons for each class.
-    ridge : float, default=1e-3
-        Penalty on the squared size of the neurons, in standardised units. Worth tuning between
-        1e-6 (many rows, little noise) and 1e-1 (few rows, much noise). "printed" has none.
+    ridge : float or "auto", default="auto"
+        Penalty on the squared size of the neurons, in standardised units: from 1e-6 (many rows,
+        little noise) to 1e-1 (few rows, much noise). "auto" follows the evidence. "printed" has
+        none.
     algorithm : {"damped", "printed"}, default="damped"
         "printed" is the algorithm of the LIFE paper's appendix, as iteratively reweighted least
         squares, kept for comparison; it may diverge.
@@ -213,7 +218,7 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
         self,
         n_neurons: int = 10,
         *,
-        ridge: float = 1e-3,
+        ridge: float | Literal["auto"] = "auto",
         algorithm: Literal["damped", "printed"] = "damped",
         init: Literal["random", "least-squares"] = "random",
         n_init: int = 1,

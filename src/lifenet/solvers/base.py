@@ -109,6 +109,9 @@ class State(Protocol):
     def network(self) -> ReluNetwork:
         """The network that the state stands for."""
 
+    def improves_on(self, other: Any) -> bool:
+        """Whether to keep it rather than an earlier state of the same start."""
+
 
 S = TypeVar("S", bound=State)
 Monitor = Callable[[int, Iteration], None]
@@ -298,7 +301,7 @@ def _run(
             state = solver.step(problem, state)
             note(state)
             status = solver.verdict(state)
-            if state.objective < best.objective:
+            if state.improves_on(best):
                 best = state
     return Outcome(best.network(), best.objective, best.loss, status, tuple(history))
 

@@ -28,6 +28,7 @@ from lifenet.kernels.gram import (
 )
 from lifenet.kernels.lstsq import conjugate_gradients, solve_positive
 from lifenet.solvers.base import Status, solve_each
+from lifenet.solvers.evidence import effective_unknowns, next_ridge
 from lifenet.solvers.hinges import Hinges
 from lifenet.solvers.starts import STARTS
 
@@ -58,6 +59,9 @@ _LEAST_FALL = 1e-11
 _PATIENCE = 3
 # Below this share of the null model's loss the fit is exact: what is left is rounding.
 _EXACT = 1e-22
+# Where the ridge follows the evidence: its start, the relative fall of the objective from which on
+# a step is too long to learn from, and the relative change below which it has settled.
+_RIDGE_START, _STILL_FALLING, _SETTLED = 1e-5, 0.1, 0.05
 # A start's output layer step is halved at most this often where it does not lower the loss.
 _HALVINGS = 20
 
@@ -85,11 +89,12 @@ class Linearisation:
 
 @dataclass(frozen=True)
 class LLAState:
-    """Hinges, the objective around them, and how the last step went."""
+    """Hinges, the objective around them and its ridge, and how the last step went."""
 
     hinges: Hinges
     local: Linearisation
     floor: float
+    ridge: float
     next_damping: float
     damping: float = 0.0
     gain: float = np.nan
@@ -111,6 +116,10 @@ class LLAState:
         """The network that the hinges stand for."""
         return self.hinges.network()
 
+    def improves_on(self, other: LLAState) -> bool:
+        """Always: steps lower the objective, and a new ridge makes it another one."""
+        return True
+
 
 @dataclass(repr=False)
 class LLA(Settings):
@@ -120,8 +129,11 @@ class LLA(Settings):
     ----------
     n_neurons : int, default=10
         Width of the network; K_J where it trains the members of LIFE.
-    ridge : float, default=1e-4
-        Penalty ``ridge / 2 * sum_j |theta_j|²`` on the objective, a weighted mean loss.
+    ridge : float or "auto", default=1e-4
+        Penalty ``ridge / 2 * sum_j |theta_j|²`` on the objective, a weighted mean loss. "auto"
+        follows the evidence: many rows or little noise ask for less, many neurons for more. It
+        suits a network that stands alone. Base learners of LIFE want less, since the output layer
+        has a penalty of its own.
     init : {"random", "least-squares"}, default="random"
         Random hinges inside the data, or the least-squares direction with quantile offsets.
     max_iter : int, default=100
@@ -134,7 +146,7 @@ class LLA(Settings):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neurons": [Interval(Integral, 1, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "init": [StrOptions(set(STARTS))],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -142,7 +154,7 @@ class LLA(Settings):
     }
 
     n_neurons: int = 10
-    ridge: float = 1e-4
+    ridge: float | str = 1e-4
     init: str = "random"
     max_iter: int = 100
     tol: float = 1e-4
@@ -167,10 +179,11 @@ class LLA(Settings):
 
     def begin(self, problem: Problem, generator: np.random.Generator) -> LLAState:
         """Hinges inside the data, with their output layer fitted."""
+        ridge = _RIDGE_START if isinstance(self.ridge, str) else float(self.ridge)
         theta = STARTS[self.init](problem, self.n_neurons, generator)
-        hinges = _fit_first_readout(problem, theta, self.ridge)
-        local = linearise(problem, hinges, self.ridge)
-        return LLAState(hinges, local, _EXACT * problem.null_loss(), _DAMPING_START)
+        hinges = _fit_first_readout(problem, theta, ridge)
+        local = linearise(problem, hinges, ridge)
+        return LLAState(hinges, local, _EXACT * problem.null_loss(), ridge, _DAMPING_START)
 
     def step(self, problem: Problem, state: LLAState) -> LLAState:
         """The first damped step that lowers the objective, then the output layer on its hinges.
@@ -182,15 +195,16 @@ class LLA(Settings):
         least = _LEAST_FALL * state.objective
         while True:
             step, promised = gauss_newton_step(
-                problem, state.hinges, state.local, self.ridge, damping
+                problem, state.hinges, state.local, state.ridge, damping
             )
             if not promised > least:
                 return replace(state, gain=np.nan, rejected=rejected, stalled=True)
-            trial = _trial(problem, state.hinges, step, self.ridge)
+            trial = _trial(problem, state.hinges, step, state.ridge)
             if state.objective - trial.objective > least:
                 gain = (state.objective - trial.objective) / promised
-                hinges, local = _refit(problem, trial, self.ridge)
-                return self._next(state, hinges, local, damping, gain, rejected)
+                hinges, local = _refit(problem, trial, state.ridge)
+                following = self._next(state, hinges, local, damping, gain, rejected)
+                return self._weigh_anew(problem, state, following)
             rejected += 1
             damping *= 4.0
 
@@ -216,12 +230,56 @@ class LLA(Settings):
             hinges,
             local,
             state.floor,
+            state.ridge,
             next_damping=_follow(damping, gain),
             damping=damping,
             gain=gain,
             rejected=rejected,
             slow_steps=state.slow_steps + 1 if slow else 0,
         )
+
+    def _weigh_anew(self, problem: Problem, before: LLAState, state: LLAState) -> LLAState:
+        """The state with the ridge that it asks for, once steps have become short."""
+        fall = before.objective - state.objective
+        if not isinstance(self.ridge, str) or fall > _STILL_FALLING * before.objective:
+            return state
+        ridge = _ridge_of(problem, state)
+        added, hinges = ridge - state.ridge, state.hinges
+        gradient = state.local.gradient.copy()
+        gradient[:-1] += added * hinges.signed.ravel()
+        objective = state.objective + 0.5 * added * float(hinges.squared_norms.sum())
+        local = replace(state.local, objective=objective, gradient=gradient)
+        settled = abs(added) <= _SETTLED * state.ridge
+        return replace(
+            state, local=local, ridge=ridge, slow_steps=state.slow_steps if settled else 0
+        )
+
+
+def _ridge_of(problem: Problem, state: LLAState) -> float:
+    """The ridge after one step towards the evidence's largest value."""
+    n_rows, local = problem.rows.total_weight, state.local
+    # The intercept is an unknown without penalty, which the rows determine.
+    if local.gram is None:
+        gamma = _sampled_unknowns(problem, state) - 1.0
+    else:
+        gamma = effective_unknowns(local.gram, state.ridge) - 1.0
+    free = max(n_rows - gamma - 1.0, 1.0)
+    variance = 2.0 * state.loss * n_rows / free if problem.loss.quadratic else 1.0
+    norm = float(state.hinges.squared_norms.sum())
+    return next_ridge(state.ridge, gamma, norm, variance, n_rows)
+
+
+def _sampled_unknowns(problem: Problem, state: LLAState) -> float:
+    """`effective_unknowns` of many, whose Gram matrix is only known by its products.
+
+    Estimated with one vector of random signs (Hutchinson 1990), whose relative error is below the
+    root of two over their number.
+    """
+    n = len(state.local.gradient)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], n)
+    probe = replace(state.local, gradient=-signs)
+    solved = _solve_by_products(problem, state.hinges, probe, np.full(n, state.ridge))
+    return float(np.clip(n - state.ridge * (signs @ solved), 1.0, n))
 
 
 def linearise(problem: Problem, hinges: Hinges, ridge: float) -> Linearisation:
