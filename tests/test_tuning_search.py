@@ -86,11 +86,11 @@ def test_defaults_and_the_spaces_start_are_one_trial_only_where_they_are_the_sam
     options = {"cv": ONE, "max_trials": 2, "random_state": 0}
     default = search(LLARegressor(), "lla", data.X, data.y, **options)
     assert [trial.as_given for trial in default.trials] == [True, False]
-    assert default.trials[0].values["ridge"] == 1e-4
-    assert default.trials[1].values["ridge"] != 1e-4
+    assert default.trials[0].values["penalty"] == "auto"
+    assert default.trials[1].values != default.trials[0].values
     other = search(LLARegressor(3), "lla", data.X, data.y, **options)
     assert other.trials[0].values == {}
-    assert other.trials[1].values["ridge"] == 1e-4  # the space's start, next
+    assert other.trials[1].values["penalty"] == "auto"  # the space's start, next
 
 
 def test_the_same_seed_asks_the_same_and_another_does_not():

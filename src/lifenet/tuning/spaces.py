@@ -196,15 +196,21 @@ def _suggest_lla(trial: Trial, n_samples: int, n_features: int) -> dict[str, Any
         "n_neurons": trial.suggest_int(
             "n_neurons", _FEWEST_NEURONS, _width(n_samples, _WIDEST_ALONE), log=True
         ),
-        "ridge": trial.suggest_float("ridge", 1e-7, 1e-1, log=True),
+        "ridge": _suggest_ridge(trial),
         "init": trial.suggest_categorical("init", ("random", "least-squares")),
         "n_init": trial.suggest_int("n_init", 1, 3),
     }
 
 
+def _suggest_ridge(trial: Trial) -> float | str:
+    if trial.suggest_categorical("penalty", ("auto", "given")) == "auto":
+        return "auto"
+    return trial.suggest_float("ridge", 1e-8, 1.0, log=True)
+
+
 def _start_lla(n_samples: int, n_features: int) -> dict[str, Any]:
     width = min(10, _width(n_samples, _WIDEST_ALONE))
-    return {"n_neurons": width, "ridge": 1e-4, "init": "random", "n_init": 1}
+    return {"n_neurons": width, "penalty": "auto", "init": "random", "n_init": 1}
 
 
 def _suggest_adam(trial: Trial, n_samples: int, n_features: int) -> dict[str, Any]:
