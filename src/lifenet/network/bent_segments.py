@@ -46,7 +46,7 @@ class _End(NamedTuple):
 
     def take(self, index: Integers) -> _End:
         """Some of the functions."""
-        return _End(np.take(self.x, index), np.take(self.piece, index), np.take(self.value, index))
+        return _End(self.x.take(index), self.piece.take(index), self.value.take(index))
 
 
 class _Events(NamedTuple):
@@ -110,9 +110,9 @@ def _end(bends: Bends, coding: ColumnCoding, whole: Floats) -> _End:
 
 def _value(bends: Bends, piece: Integers, x: Floats) -> Floats:
     """Functions at values `x` on known pieces."""
-    value = x - np.take(bends.place, piece)
-    value *= np.take(bends.slope, piece)
-    value += np.take(bends.value, piece)
+    value = x - bends.place.take(piece)
+    value *= bends.slope.take(piece)
+    value += bends.value.take(piece)
     return np.asarray(value)
 
 
@@ -239,9 +239,7 @@ def _follow_alike(
 
 def _weighed_change(active: Floats, values: Floats) -> Floats:
     """Changes of values (e + 2, k) from row to row, weighed and summed, (k,)."""
-    change = values[1:] - values[:-1]
-    change *= active
-    return np.asarray(change.sum(axis=0))
+    return np.asarray(np.einsum("ek,ek->k", values[1:] - values[:-1], active))
 
 
 def _turns(start: _End, stop: _End) -> tuple[Integers, Integers]:
@@ -256,10 +254,10 @@ def _events_of_one(bends: Bends, start: _End, stop: _End) -> _Events:
     first, turn = _turns(start, stop)
     n_events = abs(int(stop.piece[0, 0] - start.piece[0, 0]))
     piece = first.T + turn.T * np.arange(n_events)[:, None]
-    at = np.take(bends.place, piece)
+    at = bends.place.take(piece)
     at -= start.x.T
     at /= (stop.x - start.x).T
-    return _Events(at, np.zeros_like(piece), np.take(bends.value, piece))
+    return _Events(at, np.zeros_like(piece), bends.value.take(piece))
 
 
 def _events(bends: Bends, start: _End, stop: _End) -> _Events:
@@ -269,17 +267,17 @@ def _events(bends: Bends, start: _End, stop: _End) -> _Events:
     count = np.abs(stop.piece - start.piece).ravel()
     limb = np.repeat(np.arange(k * c), count)
     piece = np.arange(len(limb))
-    piece -= np.take(np.cumsum(count) - count, limb)
-    piece *= np.take(turn, limb)
-    piece += np.take(first, limb)
-    at = np.take(bends.place, piece)
-    at -= np.take(start.x, limb)
-    at /= np.take(stop.x - start.x, limb)
+    piece -= (np.cumsum(count) - count).take(limb)
+    piece *= turn.take(limb)
+    piece += first.take(limb)
+    at = bends.place.take(piece)
+    at -= start.x.take(limb)
+    at /= (stop.x - start.x).take(limb)
     order = np.argsort(at.reshape(k, -1), axis=1).T
     order = order + np.arange(k) * len(order)
     limb %= c
-    value = np.take(bends.value, np.take(piece, order))
-    return _Events(np.take(at, order), np.take(limb, order), value)
+    value = bends.value.take(piece.take(order))
+    return _Events(at.take(order), limb.take(order), value)
 
 
 def _along(bends: Bends, start: _End, stop: _End, i: int, events: _Events) -> Floats:
@@ -289,11 +287,14 @@ def _along(bends: Bends, start: _End, stop: _End, i: int, events: _Events) -> Fl
     np.add.accumulate(piece, axis=0, out=piece)
     piece *= np.sign(stop.piece[:, i] - start.piece[:, i])
     piece += start.piece[:, i]
-    x = start.x[:, i] * (1 - events.at)
-    x += stop.x[:, i] * events.at
-    found = np.empty((len(x) + 2, x.shape[1]))
+    found = np.empty((len(piece) + 2, piece.shape[1]))
     found[0], found[-1] = start.value[:, i], stop.value[:, i]
-    found[1:-1] = _value(bends, piece, x)
+    inside = found[1:-1]
+    np.multiply(events.at, stop.x[:, i] - start.x[:, i], out=inside)
+    inside += start.x[:, i]
+    inside -= bends.place.take(piece)
+    inside *= bends.slope.take(piece)
+    inside += bends.value.take(piece)
     # At its own bends the value is known.
-    np.copyto(found[1:-1], events.value, where=mine)
+    np.copyto(inside, events.value, where=mine)
     return found
