@@ -500,7 +500,7 @@ class TestAuto:
         for loss, expected in ((SquaredError(), 150), (Logistic(), 30)):
             tuned = resolve(small_recipe(finetune=auto), rows_of(900, loss=loss), Run(0)).finetune
             assert tuned.max_epochs == expected
-        for given in (None, LBFGS(), MiniBatch(7)):
+        for given in (None, LBFGS(), MiniBatch(7, learning_rate=1e-3)):
             assert resolve(small_recipe(finetune=given), rows_of(900), Run(0)).finetune == given
 
 

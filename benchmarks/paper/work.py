@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 # Shares of the tuning's budget that a trial and a fit may take, of models that have a limit to set.
 # They are evaluated as they stand then; what takes a fifth for other reasons is thrown away.
 LONGEST_TRIAL, LONGEST_FIT = 0.19, 2.0
-# Parameters of LLA that had other names when the records were written.
+# Parameters of LLA that had other names when the records were written, and what was not asked then.
 _RENAMED = {"start": "init", "n_restarts": "n_init"}
+_NOT_ASKED = {"penalty": "given"}
 _SCORING = {REGRESSION: "neg_root_mean_squared_error", "classification": "neg_log_loss"}
 
 
@@ -150,7 +151,7 @@ def chosen(made: Model, task: str, tuning: Record) -> dict[str, Any]:
     if tuning["trial"] is None or made.space is None:
         return {}
     values = {_RENAMED.get(name, name): value for name, value in tuning["trial"].items()}
-    return made.space(task).suggest(FixedTrial(values), *tuning["shape"])
+    return made.space(task).suggest(FixedTrial({**_NOT_ASKED, **values}), *tuning["shape"])
 
 
 def evaluate(sample: Sample, output: Any, task: str) -> tuple[float, float]:
