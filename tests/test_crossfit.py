@@ -254,7 +254,9 @@ class TestPromises:
 
     def test_a_time_limit_leaves_at_least_one_fold(self, monkeypatch):
         X, y = planted()
-        model, folds = fit_with_folds(regressor(BOTH, time_limit=1e-6), X, y, monkeypatch)
+        late = "time_limit=1e-06 seconds: 1 of 2 folds were left out, .* base learners .* Give more"
+        with pytest.warns(UserWarning, match=late):
+            model, folds = fit_with_folds(regressor(BOTH, time_limit=1e-6), X, y, monkeypatch)
         (fold,) = model.folds_
         assert fold.status == "time_limit"
         assert {"not_started", "time_limit"} & set(model.record_["status"])
@@ -269,7 +271,8 @@ class TestPromises:
         assert first.startswith("fold 1 of 2 done, ")
         assert second.startswith("fold 2 of 2 done, ")
         assert last.startswith("2 folds done, ")
-        regressor(verbose=1, time_limit=1e-6).fit(*planted())
+        with pytest.warns(UserWarning, match="1 of 1 runs of fine-tuning ended early"):
+            regressor(verbose=1, time_limit=1e-6).fit(*planted())
         assert "1 of 2 folds done, " in capsys.readouterr().out
         regressor().fit(*planted())
         assert capsys.readouterr().out == ""

@@ -406,7 +406,8 @@ class TestOptions:
         data = simulate.aim(4000, random_state=0)
         begun = time.monotonic()
         model = LIFERegressor(preset="paper", time_limit=0.5, random_state=0)
-        model.fit(data.X, data.y)
+        with pytest.warns(UserWarning, match=r"time_limit=0.5 seconds: \d+ of \d+ base learners"):
+            model.fit(data.X, data.y)
         assert time.monotonic() - begun < 15
         full = 1 + 20 + 150
         assert len(model.members_) < full

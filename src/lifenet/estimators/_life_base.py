@@ -27,6 +27,7 @@ from lifenet.neurons.layer import Layer, neurons_for_linear
 from lifenet.output.base import fit_output
 from lifenet.output.ridge import RidgeOutput
 from lifenet.recipe.compose import CODINGS, FINETUNINGS, READOUTS, compose, output_of
+from lifenet.recipe.pace import cut_short
 from lifenet.recipe.presets import PRESETS, preset
 from lifenet.recipe.recipe import Recipe, fit_life
 from lifenet.recipe.telling import folds_of, hierarchy_of, members_of, record_of
@@ -54,6 +55,7 @@ _PARTS = {
     "coding": "QuantileCoding()",
     "finetune": "LBFGS()",
 }
+_CUT = "time_limit={:g} seconds: {}. Give more time for a more accurate model."
 _TOO_FEW = "{} The network is fitted by the paper's method instead, as preset='paper' does."
 
 
@@ -174,6 +176,9 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         self._split_seed = run.split_seed
         self._keep_fitted(fitted, data, before, seed)
         reporter.finish()
+        cut = cut_short(fitted.fits, fitted.n_folds) if deadline.limited else []
+        if cut:
+            warnings.warn(_CUT.format(self.time_limit, ", ".join(cut)), stacklevel=5)
 
     def _check_groups(self, X: Any, groups: Any) -> None:
         """Refuse groups that no splitter would keep together."""

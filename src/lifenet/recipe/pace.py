@@ -1,4 +1,4 @@
-"""How many rows a time limit allows for: measured on a few of them."""
+"""How many rows a time limit allows for, measured on a few of them, and what it cut short."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lifenet.data.evaluation import some_rows
+from lifenet.solvers.base import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from lifenet.recipe.recipe import Recipe
     from lifenet.stacking.base import FoldFit
 
-__all__ = ["fit_rows_in_time"]
+__all__ = ["cut_short", "fit_rows_in_time"]
 
 # Rows of the pilot fit, and the share of the time that it may take.
 _PILOT_ROWS, _PILOT_SHARE = 2_000, 0.15
@@ -50,6 +51,19 @@ def fit_rows_in_time(
         stacklevel=2,
     )
     return [_with_rows(fold, allowed) for fold in folds], pace * allowed
+
+
+def cut_short(fits: Sequence[FoldFit], n_folds: int) -> list[str]:
+    """What the time limit left out or ended early, in words."""
+    statuses = [one.status for fit in fits for stage in fit.stages for one in stage.trained]
+    tuned = [fit.tuned.status for fit in fits if fit.tuned is not None]
+    known = (
+        (n_folds - len(fits), n_folds, "folds were left out"),
+        (statuses.count(Status.NOT_STARTED), len(statuses), "base learners were left out"),
+        (statuses.count(Status.TIME_LIMIT), len(statuses), "base learners ended early"),
+        (tuned.count(Status.TIME_LIMIT), len(tuned), "runs of fine-tuning ended early"),
+    )
+    return [f"{count} of {of} {what}" for count, of, what in known if count > 0]
 
 
 def _with_rows(fold: Fold, most: int) -> Fold:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import time
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +146,10 @@ class Task:
             n_left = 1 if cut else len(self.folds) - number
             bound = _bound(model, None if left is None else left / n_left)
             since = time.monotonic()
-            self._fit(model, train)
+            with warnings.catch_warnings():
+                if bound is not None:  # the limit is the search's, which tells how a trial ended
+                    warnings.filterwarnings("ignore", "time_limit=|The time limit", UserWarning)
+                self._fit(model, train)
             seconds = time.monotonic() - since
             if cut and bound is not None and seconds >= _CUT * bound:
                 raise TooSlow(f"a fit was stopped after {seconds:.3g} s")
