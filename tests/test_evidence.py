@@ -133,6 +133,7 @@ class TestSolver:
         X, y = planted_network(0, 500, 3, 2)
         outcome = solve(LLA(2, ridge="auto", max_iter=200), plain_problem(X, y), seeds())
         assert outcome.loss < 1e-6 * np.var(y)
+        assert outcome.history[-1].ridge < 1e-6 < outcome.history[0].ridge
 
     def test_noise_alone_is_shrunk_away(self):
         rng = np.random.default_rng(5)
@@ -142,6 +143,8 @@ class TestSolver:
         )
         new = rng.normal(size=(2_000, 5))
         assert np.std(held.predict(new)) < 0.3
+        assert held.outcomes_[0].history[-1].ridge > 1e-2
+        assert {row.ridge for row in free.outcomes_[0].history} == {1e-6}
         assert np.std(free.predict(new)) > 0.7
 
 

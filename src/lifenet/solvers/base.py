@@ -72,6 +72,7 @@ class Iteration:
     damping : Levenberg-Marquardt damping of the step taken (0 for an undamped algorithm)
     gain : fall of the objective over the fall that the linearised model promised
     rejected : steps tried and thrown away on the way
+    ridge : penalty that the objective had; 0 for a solver without one
     """
 
     iteration: int
@@ -81,6 +82,7 @@ class Iteration:
     damping: float
     gain: float
     rejected: int
+    ridge: float = 0.0
 
 
 class State(Protocol):
@@ -105,6 +107,10 @@ class State(Protocol):
     @property
     def rejected(self) -> int:
         """Steps thrown away before the one that led here."""
+
+    @property
+    def ridge(self) -> float:
+        """Penalty of the objective."""
 
     def network(self) -> ReluNetwork:
         """The network that the state stands for."""
@@ -315,4 +321,5 @@ def _row(iteration: int, seconds: float, state: State) -> Iteration:
         state.damping,
         state.gain,
         state.rejected,
+        state.ridge,
     )

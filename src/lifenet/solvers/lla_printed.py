@@ -65,6 +65,11 @@ class PrintedState:
         """Score of a feature-major block, (n_rows,)."""
         return self.intercept + self.beta @ np.maximum(self.theta @ inputs, 0.0)
 
+    @property
+    def ridge(self) -> float:
+        """The printed algorithm has no penalty."""
+        return 0.0
+
     def improves_on(self, other: PrintedState) -> bool:
         """Where the objective is lower: steps may raise it."""
         return self.objective < other.objective
