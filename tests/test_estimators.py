@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lifenet import LLAClassifier, LLARegressor
+from lifenet import AdamRegressor, LIFERegressor, LLAClassifier, LLARegressor
 from lifenet.datasets import simulate
 from lifenet.solvers.base import Status
 from oracles import old_openblas
@@ -446,3 +446,10 @@ class TestScikitLearn:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             LLARegressor(5, random_state=0).fit(*regression)
+
+
+@pytest.mark.parametrize("regressor", [LLARegressor(2), AdamRegressor(2), LIFERegressor()], ids=str)
+def test_classes_are_not_for_a_regressor(regressor):
+    X = np.arange(12.0).reshape(6, 2)
+    with pytest.raises(ValueError, match=r"text in row 1: 'low'\. .* such as LIFEClassifier"):
+        regressor.fit(X, ["3.5", "low", "top", "low", "top", "top"])

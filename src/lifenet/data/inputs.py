@@ -106,9 +106,11 @@ def naming_text_columns(X: Any) -> Iterator[None]:
         raise
 
 
-def check_target(y: Any) -> None:
-    """Name the first row whose target is missing, infinite or too large."""
+def check_target(y: Any, *, numeric: bool = False) -> None:
+    """Name the first row whose target is missing, infinite, too large or, if asked, no number."""
     target = np.asarray(y)
+    if numeric and target.dtype.kind in "US":
+        _refuse_text(target)
     if target.ndim == 0 or target.dtype.kind not in "fO":
         return
     for row, value in _suspects(target):
@@ -117,6 +119,17 @@ def check_target(y: Any) -> None:
         if isinstance(value, float) and not abs(value) <= LARGEST:
             kind, _ = describe_number(value)
             raise ValueError(f"Input y contains {kind} in row {row}. Drop or mend such rows.")
+
+
+def _refuse_text(target: npt.NDArray[Any]) -> None:
+    for row, value in enumerate(target.ravel().tolist()):
+        try:
+            float(value)
+        except ValueError:
+            raise ValueError(
+                f"Input y contains text in row {row}: {value!r}. A regressor needs numbers; "
+                "classes are for a classifier, such as LIFEClassifier."
+            ) from None
 
 
 def _suspects(target: npt.NDArray[Any]) -> Iterator[tuple[int, Any]]:

@@ -66,7 +66,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     def _check_fit_input(
         self, X: Any, y: Any, *, y_numeric: bool, reset: bool = True
     ) -> tuple[Floats, Any]:
-        check_target(y)
+        check_target(y, numeric=y_numeric)
         with naming_text_columns(X):
             X, y = validate_data(
                 self,
