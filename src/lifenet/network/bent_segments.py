@@ -105,15 +105,15 @@ def _end(bends: Bends, coding: ColumnCoding, whole: Floats) -> _End:
     index = np.take(coding._bins(rows), bends.column, axis=1)
     index += bends.bins
     piece = np.take(bends.in_bin, index)
-    return _End(x, piece, _value(bends, piece, x))
+    return _End(x, piece, _to_values(bends, piece, x.copy()))
 
 
-def _value(bends: Bends, piece: Integers, x: Floats) -> Floats:
-    """Functions at values `x` on known pieces."""
-    value = x - bends.place.take(piece)
-    value *= bends.slope.take(piece)
-    value += bends.value.take(piece)
-    return np.asarray(value)
+def _to_values(bends: Bends, piece: Integers, x: Floats) -> Floats:
+    """Replace values `x` of the columns, on known pieces, by those of the functions."""
+    x -= bends.place.take(piece)
+    x *= bends.slope.take(piece)
+    x += bends.value.take(piece)
+    return x
 
 
 def _integrate(
@@ -292,9 +292,7 @@ def _along(bends: Bends, start: _End, stop: _End, i: int, events: _Events) -> Fl
     inside = found[1:-1]
     np.multiply(events.at, stop.x[:, i] - start.x[:, i], out=inside)
     inside += start.x[:, i]
-    inside -= bends.place.take(piece)
-    inside *= bends.slope.take(piece)
-    inside += bends.value.take(piece)
+    _to_values(bends, piece, inside)
     # At its own bends the value is known.
     np.copyto(inside, events.value, where=mine)
     return found

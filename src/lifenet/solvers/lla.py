@@ -272,8 +272,8 @@ def _ridge_of(problem: Problem, state: LLAState) -> float:
 def _sampled_unknowns(problem: Problem, state: LLAState) -> float:
     """`effective_unknowns` of many, whose Gram matrix is only known by its products.
 
-    Estimated with one vector of random signs (Hutchinson 1990), whose relative error is below the
-    root of two over their number.
+    Estimated with one vector of random signs (Hutchinson 1990). Its standard error is at most the
+    root of twice the number of unknowns, which is little where they are many.
     """
     n = len(state.local.gradient)
     signs = np.random.default_rng(0).choice([-1.0, 1.0], n)
