@@ -29,7 +29,13 @@ from lifenet.losses import Logistic, Multinomial, SquaredError
 from lifenet.network import ReluNetwork
 from lifenet.neurons.layer import neurons_for_linear
 from lifenet.recipe.recipe import mean_network
-from lifenet.stacking.base import Ensemble, FoldFit, add_with_weight, averaging_gain
+from lifenet.stacking.base import (
+    Ensemble,
+    FoldFit,
+    add_with_weight,
+    averaging_gain,
+    share_rows,
+)
 from lifenet.stacking.linear_model import linear_network
 
 # Two columns, each with its value and another code.
@@ -128,24 +134,30 @@ def folds(bend):
     return tuple(found)
 
 
-def add_linear(given, columns=COLUMNS, n_jobs=None):
+def add_linear(given, columns=COLUMNS):
     """The mean of the folds' networks with a linear model, and how it was weighed."""
     X, whole = problem()
     units = Units(whole.rows.scaling, 0.0, 1.0)
     data = Inputs(X, whole, whole.rows, units, columns=columns)
     ensemble = Ensemble.of(mean_network(given), given)
-    return add_with_weight(ensemble, LinearModel(), data, Run(0, n_jobs))
+    return add_with_weight(ensemble, LinearModel(), data, Run(0))
 
 
-def test_workers_do_not_change_the_weight():
+def test_the_loss_without_it_is_less_what_the_networks_differ_by_on_shared_rows(monkeypatch):
+    monkeypatch.setattr("lifenet.stacking.base._BY_ROWS", 0.0)  # nothing for more rows
     rng = np.random.default_rng(4)
-    given = tuple(
-        FoldFit.of(one.fold, ReluNetwork(rng.normal(size=(5, 4)), *rng.normal(size=(2, 5)), 0.1))
-        for one in folds(0.3)
-    )
-    one, two = (add_linear(given, n_jobs=n).stacked for n in (1, 2))
-    assert one == two
-    assert one[0].loss_without < mean_loss(given, [fit.score for fit in given])
+    networks = [
+        ReluNetwork(rng.normal(size=(5, 4)), *(0.3 * rng.normal(size=(2, 5))), 0.1)
+        for _ in range(2)
+    ]
+    shared = share_rows([one.fold for one in folds(0.3)])
+    given = tuple(FoldFit.of(*pair) for pair in zip(shared, networks, strict=True))
+    differ = [
+        averaging_gain(one.fold.validation, networks).mean() for one in given
+    ]  # all of the validation rows are shared: they are few
+    (stacked,) = add_linear(given).stacked
+    single = mean_loss(given, [one.score for one in given])
+    assert stacked.loss_without == pytest.approx(single - np.mean(differ))
 
 
 def mean_loss(given, scores):

@@ -49,6 +49,7 @@ class Fold:
     index : of the validation rows among those that have weight, where there are some
     key : what seeds of this fold are keyed by; nothing for the one fold of a hold-out
     columns : which codes belong to which column; None where the inputs are no "full" codes
+    shared : validation rows, of several folds, on which the networks of all folds are compared
     """
 
     train: Problem
@@ -57,6 +58,7 @@ class Fold:
     index: Integers | None = None
     key: tuple[int, ...] = ()
     columns: CodedColumns | None = None
+    shared: tuple[Problem, ...] = ()
 
     @classmethod
     def whole(

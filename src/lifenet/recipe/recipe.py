@@ -22,7 +22,7 @@ from lifenet.output.base import fit_output
 from lifenet.output.ridge import RidgeOutput
 from lifenet.recipe.auto import resolve, resolve_resampling
 from lifenet.recipe.pace import fit_rows_in_time
-from lifenet.stacking.base import Ensemble, FoldFit, add_with_weight
+from lifenet.stacking.base import Ensemble, FoldFit, add_with_weight, share_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -225,6 +225,8 @@ def fit_folds(recipe: Recipe, folds: Sequence[Fold], run: Run) -> tuple[FoldFit,
     With a time limit, folds have as many rows as it allows for.
     """
     folds, expected = fit_rows_in_time(_fit_alone, recipe, folds, run)
+    if recipe.stack:
+        folds = share_rows(folds)
     if len(folds) == 1:
         return (_fit_alone(recipe, folds[0], run),)
     # Nearly all work is numpy's, which lets threads run side by side; processes would first have to

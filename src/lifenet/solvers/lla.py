@@ -47,7 +47,7 @@ __all__ = ["LLA", "Linearisation", "gauss_newton_step", "linearise"]
 # Above this many unknowns a step is solved by conjugate gradients instead of a Gram matrix.
 _DIRECT_LIMIT = 900
 _CG_TOLERANCE, _CG_MAX_ITER = 3e-2, 60
-_BLOCK_ROWS = 1024
+_BLOCK_ROWS = 4096
 
 # Damping: its start, its least, and how it follows the gain ratio (fall over promised fall).
 _DAMPING_START, _DAMPING_LEAST = 1e-2, 1e-10

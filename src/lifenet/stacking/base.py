@@ -10,10 +10,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol
 
-import joblib
 import numpy as np
 
-from lifenet._threads import one_blas_thread
 from lifenet.data.evaluation import scores_of, scores_on, some_rows, standard_error
 from lifenet.network import ReluNetwork
 
@@ -37,6 +35,7 @@ __all__ = [
     "Stacked",
     "add_with_weight",
     "averaging_gain",
+    "share_rows",
     "variance_loss",
 ]
 
@@ -61,6 +60,7 @@ class FoldFit:
     Attributes
     ----------
     score : (n_validation, n_outputs); no rows where there are none
+    shared : scores of the rows that the networks of all folds are compared on, those of a fold each
     stages : the levels of the fold's hierarchy of base learners
     inputs : indices of the inputs that these read; None for all
     n_leaves : leaf neurons in its layer
@@ -72,6 +72,7 @@ class FoldFit:
     fold: Fold
     network: ReluNetwork
     score: Floats
+    shared: tuple[Floats, ...] = ()
     stages: tuple[Stage, ...] = ()
     inputs: Integers | None = None
     n_leaves: int = 0
@@ -81,11 +82,11 @@ class FoldFit:
 
     @classmethod
     def of(cls, fold: Fold, network: ReluNetwork, **known: Any) -> FoldFit:
-        """A network, evaluated on the validation rows."""
-        validation = fold.validation
-        empty = np.zeros((0, network.n_outputs))
-        score = empty if validation is None else scores_of(validation, network)
-        return cls(fold, network, score, **known)
+        """A network, evaluated on the validation rows and on those that are shared."""
+        if fold.validation is None:
+            return cls(fold, network, np.zeros((0, network.n_outputs)), **known)
+        score, *shared = scores_on([fold.validation, *fold.shared], network)
+        return cls(fold, network, score, tuple(shared), **known)
 
 
 @dataclass(frozen=True)
@@ -188,22 +189,18 @@ class Contest:
     without: float
 
     @classmethod
-    def of(cls, ensemble: Ensemble, data: Inputs, n_jobs: int | None = None) -> Contest:
+    def of(cls, ensemble: Ensemble, data: Inputs) -> Contest:
         """The first folds, as many as have enough validation rows together."""
-        folds: list[Fold] = []
-        scores: list[Floats] = []
-        for one, score in zip(ensemble.fits, ensemble.scores, strict=True):
-            if len(folds) < _MOST_FOLDS and sum(len(known) for known in scores) < _ENOUGH_ROWS:
-                folds.append(one.fold)
-                scores.append(score)
+        folds = _first_folds([one.fold for one in ensemble.fits])
+        scores = ensemble.scores[: len(folds)]
         single = _mean(folds, _losses(folds, scores))
         # Validation rows measure single networks, whose mean is better by what they differ in.
-        spread = _spread(ensemble.fits, folds, n_jobs)
+        spread = _spread(ensemble.fits)
         seen = np.mean([one.train.rows.total_weight for one in folds])
         fewer = 1.0 - float(seen / data.problem.rows.total_weight) ** _BY_ROWS
         spread = ensemble.share**2 * max(0.0, spread - fewer * single)
         spread = min(spread, _MOST_SPREAD * single)
-        return cls(tuple(folds), tuple(scores), spread, single - spread)
+        return cls(tuple(folds), scores, spread, single - spread)
 
     def weigh(self, settings: Any, scores: Sequence[Floats]) -> Choice:
         """The weight of a companion with these out-of-fold scores that does best."""
@@ -233,7 +230,7 @@ def add_with_weight(ensemble: Ensemble, companion: Companion, data: Inputs, run:
     """
     if any(one.fold.validation is None for one in ensemble.fits):
         return ensemble
-    contest = Contest.of(ensemble, data, run.n_jobs)
+    contest = Contest.of(ensemble, data)
     choice = companion.choose(contest, data, run)
     if choice is None:
         return ensemble
@@ -263,27 +260,50 @@ def mix(scores: Sequence[Floats], others: Sequence[Floats], weight: float) -> tu
     return tuple((1.0 - weight) * one + weight * other for one, other in pairs)
 
 
-def _spread(fits: Sequence[FoldFit], folds: Sequence[Fold], n_jobs: int | None) -> float:
+def share_rows(folds: Sequence[Fold]) -> list[Fold]:
+    """The folds with some validation rows of the first ones, which all networks are compared on.
+
+    None are needed where validation rows overlap: there are rows that two networks have not seen.
+    """
+    known = [one.index for one in folds if one.index is not None]
+    overlap = bool(known) and len(np.unique(np.concatenate(known))) < sum(map(len, known))
+    if overlap or any(one.validation is None for one in folds):
+        return list(folds)
+    first = _first_folds(folds)
+    most = _ENOUGH_ROWS // (2 * len(first))
+    shared = tuple(some_rows(one.validation, most) for one in first if one.validation is not None)
+    return [replace(one, shared=shared) for one in folds]
+
+
+def _first_folds(folds: Sequence[Fold]) -> list[Fold]:
+    """The first folds, as many as have enough validation rows together."""
+    found: list[Fold] = []
+    n_rows = 0
+    for fold in folds[:_MOST_FOLDS]:
+        if n_rows < _ENOUGH_ROWS and fold.validation is not None:
+            found.append(fold)
+            n_rows += fold.validation.rows.n_rows
+    return found
+
+
+def _spread(fits: Sequence[FoldFit]) -> float:
     """How much lower the loss of the mean of the folds' networks is than that of one of them.
 
     Measured on rows that two networks have not seen, where there are such rows; otherwise by how
-    much the networks differ on the validation rows, which all but one of them were trained on.
+    much the networks differ on the rows that they share, which all but one of them were trained on.
     """
     unseen = variance_loss(fits)
     if unseen > 0:
         return (1 - 1 / len(fits)) * unseen
-    most = _ENOUGH_ROWS // (2 * len(folds))
-    some = [some_rows(fold.validation, most) for fold in folds if fold.validation is not None]
-    with one_blas_thread():
-        # (n_fits, n_folds) of scores.
-        scores = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(
-            joblib.delayed(scores_on)(some, one.network) for one in fits
-        )
+    shared = fits[0].fold.shared
+    if not shared:
+        return 0.0
+    scores = zip(*(one.shared for one in fits), strict=True)
     gains = [
         _averaging_gain(problem, np.stack(found))
-        for problem, found in zip(some, zip(*scores, strict=True), strict=True)
+        for problem, found in zip(shared, scores, strict=True)
     ]
-    weight = np.concatenate([one.rows.weight for one in some])
+    weight = np.concatenate([one.rows.weight for one in shared])
     return float(np.average(np.concatenate(gains), weights=weight))
 
 
