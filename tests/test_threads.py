@@ -1,9 +1,11 @@
 import sys
+import threading
+from functools import partial
 
 import pytest
 import threadpoolctl
 
-from lifenet._threads import one_blas_thread, one_openmp_thread, quick_turns
+from lifenet._threads import one_blas_thread, one_openmp_thread, quick_turns, side_by_side
 
 
 def threads(api="blas"):
@@ -50,3 +52,37 @@ def test_turns_are_short_until_the_last_user_leaves():
     assert sys.getswitchinterval() == pytest.approx(1e-3)
     second.__exit__(None, None, None)
     assert sys.getswitchinterval() == pytest.approx(before)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 3])
+def test_results_come_in_the_order_of_the_tasks(n_jobs):
+    def task(number):
+        def work():
+            threading.Event().wait(0.02 * (5 - number))  # the first takes longest
+            return number
+
+        return work
+
+    assert list(side_by_side([task(number) for number in range(5)], n_jobs)) == list(range(5))
+
+
+def test_two_tasks_run_at_the_same_time():
+    meeting = threading.Barrier(2, timeout=20)
+    assert sorted(side_by_side([meeting.wait, meeting.wait], 2)) == [0, 1]
+
+
+def test_after_a_failure_no_further_task_begins():
+    begun = []
+
+    def fails():
+        raise RuntimeError("the first fold")
+
+    def waits(number):
+        begun.append(number)
+        threading.Event().wait(0.2)
+
+    tasks = [fails, *(partial(waits, number) for number in range(6))]
+    with pytest.raises(RuntimeError, match="the first fold"):
+        list(side_by_side(tasks, 2))
+    threading.Event().wait(0.5)
+    assert len(begun) < 6

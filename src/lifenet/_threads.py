@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import joblib
 import threadpoolctl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["one_blas_thread", "one_openmp_thread", "quick_turns"]
+__all__ = ["one_blas_thread", "one_openmp_thread", "quick_turns", "side_by_side"]
+
+T = TypeVar("T")
 
 # Seconds after which a thread that runs Python hands over. Python's own 5 ms are as long as ten of
 # the products that another thread waits to begin. Measured: 6.6 s instead of 7.2 s for two threads.
@@ -60,6 +64,27 @@ def one_blas_thread() -> Iterator[None]:
             if _inside == 0:
                 _limits.restore_original_limits()
                 _limits = None
+
+
+def side_by_side(tasks: Sequence[Callable[[], T]], n_jobs: int | None) -> Iterator[T]:
+    """Results of the tasks, in order; as many run at the same time as joblib makes of `n_jobs`.
+
+    In threads: nearly all work is numpy's, which lets them run side by side, and processes would
+    first have to start, import and be sent the rows. joblib's own threads are not taken, since it
+    asks a hundred times a second whether they are done, and stops them each time: measured, 6.7 s
+    instead of 6.5 s. Where a task fails, or the caller leaves, tasks that have not begun never do.
+    """
+    n_threads = min(joblib.effective_n_jobs(n_jobs), len(tasks))
+    if n_threads <= 1:
+        yield from (task() for task in tasks)
+        return
+    with quick_turns():
+        pool = ThreadPoolExecutor(n_threads)
+        try:
+            for future in [pool.submit(task) for task in tasks]:
+                yield future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager

@@ -75,8 +75,8 @@ output layer or None, default=None
         Seconds after which training ends with the networks that are done. The output layer of what
         there is takes the time that it takes.
     n_jobs : int or None, default=None
-        Networks trained at the same time, as joblib counts; which backend is joblib's to choose.
-        The result does not depend on it.
+        Networks trained at the same time, as joblib counts: folds in threads, base learners of
+        preset "paper" by the backend that joblib chooses. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of everything random.
     verbose : int, default=0

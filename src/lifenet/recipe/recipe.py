@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import joblib
 import numpy as np
 from sklearn.utils._param_validation import HasMethods
 
 from lifenet._clock import now
 from lifenet._settings import Settings
-from lifenet._threads import one_blas_thread, quick_turns
+from lifenet._threads import one_blas_thread, side_by_side
 from lifenet.data.folds import CrossFit, Holdout
 from lifenet.data.run import Purpose
 from lifenet.finetune.base import fine_tune
@@ -229,18 +229,15 @@ def fit_folds(recipe: Recipe, folds: Sequence[Fold], run: Run) -> tuple[FoldFit,
         folds = share_rows(folds)
     if len(folds) == 1:
         return (_fit_alone(recipe, folds[0], run),)
-    # Nearly all work is numpy's, which lets threads run side by side; processes would first have to
-    # start, import and be sent the rows.
-    parallel = joblib.Parallel(n_jobs=run.n_jobs, prefer="threads", return_as="generator")
     run.report("fold", 0, len(folds))
+    tasks = [
+        partial(_fit_or_leave, recipe, fold, run.alone(), number, expected)
+        for number, fold in enumerate(folds)
+    ]
     fits: list[FoldFit] = []
-    with quick_turns():
-        for found in parallel(
-            joblib.delayed(_fit_or_leave)(recipe, fold, run.alone(), number, expected)
-            for number, fold in enumerate(folds)
-        ):
-            fits += [] if found is None else [found]
-            run.report("fold", len(fits), len(folds))
+    for found in side_by_side(tasks, run.n_jobs):
+        fits += [] if found is None else [found]
+        run.report("fold", len(fits), len(folds))
     return tuple(fits)
 
 
