@@ -67,5 +67,5 @@ def test_sizes_whose_pair_products_fill_the_memory_do_not_fit():
 def test_blocks_shrink_as_the_pairs_grow():
     sizes = [block_rows_for_gram(k, 10) for k in (5, 40, 100, 1000)]
     assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] == 1024
+    assert sizes[0] == 4096
     assert sizes[-1] == 128
