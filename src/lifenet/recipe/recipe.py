@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lifenet.data.folds import Fold
     from lifenet.data.inputs import Inputs
     from lifenet.data.run import Run
+    from lifenet.neurons.source import Grown
     from lifenet.stacking.base import Stacked
 
 __all__ = ["Fitted", "Recipe", "fit_fold", "fit_folds", "fit_life", "mean_network"]
@@ -182,12 +183,7 @@ def fit_fold(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
 
     # Steps 1 and 2: neurons from all sources, trained on the training rows.
     share = _GROWN_BY if recipe.finetune is None else _GROWN_BEFORE_TUNING
-    growing = run.until(run.deadline.rest(share))
-    grown, steady = [], 0.0
-    for source in recipe.neurons:
-        start = now()
-        grown.append(source.grow(fold, growing))
-        steady += 0.0 if source.makes_members else now() - start
+    grown, steady = _grow(recipe.neurons, fold, run.until(run.deadline.rest(share)))
     layer = Layer.join([one.layer for one in grown])
 
     # Step 3: one layer, whose penalties are chosen on the validation rows, if there are any.
@@ -217,6 +213,23 @@ def fit_fold(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
         seconds=now() - begun,
         steady_seconds=steady,
     )
+
+
+def _grow(sources: Sequence[Any], fold: Fold, run: Run) -> tuple[list[Grown], float]:
+    """Neurons of every source, and the seconds of those that no deadline can end.
+
+    Every other fold begins with the last source. Folds that begin together would otherwise grow
+    trees together, for which Python holds its lock: measured, 6.4 s instead of 6.2 s for two.
+    """
+    order = list(range(len(sources)))
+    if sum(fold.key) % 2 and not run.deadline.limited:
+        order.reverse()
+    grown, steady = {}, 0.0
+    for number in order:
+        start = now()
+        grown[number] = sources[number].grow(fold, run)
+        steady += 0.0 if sources[number].makes_members else now() - start
+    return [grown[number] for number in range(len(sources))], steady
 
 
 def fit_folds(recipe: Recipe, folds: Sequence[Fold], run: Run) -> tuple[FoldFit, ...]:
