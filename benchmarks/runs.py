@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import joblib
 
-from benchmarks.bars import RESULTS
+from benchmarks.bars import RESULTS, commit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,10 +31,13 @@ class Runs:
     figures: tuple[str, ...]
     words: tuple[str, ...] = ()
     missing: list[tuple[str, str, int]] = field(default_factory=list)
+    #: Found when the benchmark is loaded: what is committed while it runs was not measured.
+    at: str = field(default_factory=commit)
 
     @property
     def fields(self) -> list[str]:
-        return ["part", "data", "seed", *self.words[:1], *self.figures, *self.words[1:]]
+        words = (*self.words[:1], *self.figures, *self.words[1:])
+        return ["part", "data", "seed", *words, "commit"]
 
     def read(self, part: str) -> list[dict[str, Any]]:
         """All rows of a part, figures as numbers."""
@@ -52,14 +55,15 @@ class Runs:
         ]
 
     def add(self, rows: Iterable[dict[str, Any]]) -> None:
-        """Append rows."""
+        """Append rows, with the commit that they were measured on."""
+        stamp = {"commit": self.at}
         path = RESULTS / self.file
         fresh = not path.exists()
         with path.open("a", newline="") as file:
             writer = csv.DictWriter(file, self.fields, lineterminator="\n")
             if fresh:
                 writer.writeheader()
-            writer.writerows(rows)
+            writer.writerows({**row, **stamp} for row in rows)
 
     def run_missing(
         self, part: str, jobs: list[tuple[str, int]], work: Callable[[str, int], Any]

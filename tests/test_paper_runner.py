@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("fcntl", reason="records are locked by it")
 optuna = pytest.importorskip("optuna")
 
-from benchmarks.bars import RESULTS  # noqa: E402
+from benchmarks.bars import RESULTS, commit  # noqa: E402
 from benchmarks.paper import records  # noqa: E402
 from benchmarks.paper.experiments import TABLES, TUNED, cells  # noqa: E402
 from benchmarks.paper.models import MODELS, readable  # noqa: E402
@@ -115,6 +115,8 @@ def test_kills_change_nothing(tmp_path):
     assert lines(rough).startswith(before)
     assert figures(rough) == figures(calm)
     assert finish(start(rough)) == []
+    for row in map(json.loads, lines(rough).splitlines()):
+        assert row["commit"] == commit()
 
 
 def break_writes(folder: Path) -> None:

@@ -22,6 +22,7 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.bars import commit
 from benchmarks.paper import records
 from benchmarks.paper.experiments import ATTAINABLE, ORACLE, TABLES, Data, Table, needs_tuning
 from benchmarks.paper.records import FIT, TUNING
@@ -157,6 +158,8 @@ class _Pool:
         self.tunings = {
             records.key(one): one for one in records.read(self.run.path) if one["kind"] == TUNING
         }
+        # What is committed while it runs was not measured.
+        self.commit = commit()
         self.total, self.begun = len(self.left), time.monotonic()
         try:
             while self.left or self.running:
@@ -209,7 +212,7 @@ class _Pool:
         self._record(job, rows, time.monotonic() - begun)
 
     def _record(self, job: Job, rows: list[Record], seconds: float) -> None:
-        stamp = {"versions": versions(self.run.packages), "date": _now()}
+        stamp = {"versions": versions(self.run.packages), "commit": self.commit, "date": _now()}
         written = records.append(self.run.path, [{**stamp, **row, **stamp} for row in rows])
         self.done += written
         if job.kind == TUNING:
