@@ -367,3 +367,43 @@ def test_without_optuna_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ImportError, match=r"Tuning needs optuna.*lifenet\[tune\]"):
         search(Dial(), LEVEL, X, Y, max_trials=1)
+
+
+def test_there_are_enough_trials_though_the_budget_is_used_up():
+    few = search(Dial(wait=0.05), LEVEL, X, Y, cv=ONE, budget_seconds=0.01, random_state=0)
+    assert len(few.trials) == 1
+    enough = search(
+        Dial(wait=0.05),
+        LEVEL,
+        X,
+        Y,
+        cv=ONE,
+        budget_seconds=0.01,
+        min_trials=5,
+        trial_share=None,
+        random_state=0,
+    )
+    assert len(enough.trials) == 5
+    assert {trial.ending for trial in enough.trials} == {"done"}  # none was stopped
+
+
+def test_a_budget_of_computed_seconds_does_not_count_those_that_only_pass():
+    options = {"cv": ONE, "budget_seconds": 0.3, "max_trials": 6, "random_state": 0}
+    passed = search(Dial(wait=0.2), LEVEL, X, Y, **options)
+    computed = search(Dial(wait=0.2), LEVEL, X, Y, clock="cpu", trial_share=None, **options)
+    assert len(passed.trials) < 6
+    assert len(computed.trials) == 6
+    assert computed.seconds < 0.3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"min_trials": 0}, "min_trials must be a whole number"),
+        ({"min_trials": 9}, "min_trials=9 is more than max_trials=3"),
+        ({"clock": "sun"}, "clock must be 'wall' or 'cpu'; got 'sun'"),
+    ],
+)
+def test_bad_ends_are_named(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        search(Dial(), LEVEL, X, Y, cv=ONE, max_trials=3, **wrong)

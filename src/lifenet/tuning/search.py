@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -25,7 +25,7 @@ from lifenet.tuning.spaces import named_space
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import optuna
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["search"]
 
-# Most of the budget that one trial may take; the estimator as given may take all of it.
-_SHARE = 0.2
+# Seconds of a trial, by the name of the clock.
+_CLOCKS = {"wall": time.monotonic, "cpu": time.process_time}
 # Trials before which none is pruned, and that are drawn at random.
 _UNPRUNED, _RANDOM = 4, 8
 # So many failures without a success end the search.
@@ -56,6 +56,9 @@ def search(
     fit_params: Mapping[str, Any] | None = None,
     budget_seconds: float | None = None,
     max_trials: int | None = None,
+    min_trials: int = 1,
+    trial_share: float | None = 0.2,
+    clock: Literal["wall", "cpu"] = "wall",
     journal: str | os.PathLike[str] | None = None,
     random_state: int | np.random.RandomState | None = None,
     progress: bool = False,
@@ -64,7 +67,7 @@ def search(
 
     The first trial is the estimator as it was given, never pruned: no result is worse on the
     folds. A later trial is pruned after a fold where it is worse than the median of those before,
-    and stopped where it takes more than a fifth of the budget: between folds, and within a fit
+    and stopped where it takes more than its share of the budget: between folds, and within a fit
     where the estimator has a `time_limit`. A trial that fails is recorded with its message.
 
     Parameters
@@ -90,6 +93,13 @@ def search(
         No trial is begun after so many seconds of trials. Trials in the journal count.
     max_trials : int or None
         Most trials, those in the journal included. Without a budget, the result is reproducible.
+    min_trials : int
+        Fewest trials, whatever the budget.
+    trial_share : float or None
+        Share of the budget that one trial may take; the estimator as given may take all of it.
+        None stops no trial.
+    clock : {"wall", "cpu"}
+        What the seconds of the budget are: those that pass, or those that this process computes.
     journal : path or None
         File to keep finished trials in. Called again with the same data, after a kill or with a
         larger budget, the search goes on from it; one search at a time.
@@ -114,7 +124,9 @@ def search(
     >>> len(found.trials), found.best_score >= found.trials[0].score
     (3, True)
     """
-    _check_ends(budget_seconds, max_trials)
+    _check_ends(budget_seconds, max_trials, min_trials)
+    if clock not in _CLOCKS:
+        raise ValueError(f"clock must be 'wall' or 'cpu'; got {clock!r}.")
     space = named_space(space)
     with quiet(import_optuna()):
         study = open_study(journal, _UNPRUNED)
@@ -124,21 +136,26 @@ def search(
         if journal is not None:
             claim(study, {"space": space.name, **task.identity()})
         first_error: Exception | None = None
-        while _goes_on(done := records(study), budget_seconds, max_trials):
-            error = _run_trial(study, task, space, done, budget_seconds)
+        while _goes_on(done := records(study), budget_seconds, max_trials, min_trials):
+            limits = _limits(done, budget_seconds, trial_share)
+            error = _run_trial(study, task, space, len(done), limits, _CLOCKS[clock])
             first_error = first_error or error
             if progress:
                 print(_line(records(study), budget_seconds, max_trials))
         return _result(study, task, space, first_error)
 
 
-def _check_ends(budget_seconds: float | None, max_trials: int | None) -> None:
+def _check_ends(budget_seconds: float | None, max_trials: int | None, min_trials: int) -> None:
     if budget_seconds is None and max_trials is None:
         raise ValueError("Give budget_seconds or max_trials: the search would never end.")
     if budget_seconds is not None and not budget_seconds > 0:
         raise ValueError(f"budget_seconds must be above 0; got {budget_seconds}.")
     if max_trials is not None and (not isinstance(max_trials, Integral) or max_trials < 1):
         raise ValueError(f"max_trials must be a whole number above 0; got {max_trials!r}.")
+    if not isinstance(min_trials, Integral) or min_trials < 1:
+        raise ValueError(f"min_trials must be a whole number above 0; got {min_trials!r}.")
+    if max_trials is not None and min_trials > max_trials:
+        raise ValueError(f"min_trials={min_trials} is more than max_trials={max_trials}.")
 
 
 def _seed(random_state: Any, kept: int | None) -> int:
@@ -149,36 +166,54 @@ def _seed(random_state: Any, kept: int | None) -> int:
 
 
 def _goes_on(
-    done: tuple[TrialRecord, ...], budget_seconds: float | None, max_trials: int | None
+    done: tuple[TrialRecord, ...],
+    budget_seconds: float | None,
+    max_trials: int | None,
+    min_trials: int,
 ) -> bool:
     if max_trials is not None and len(done) >= max_trials:
         return False
     if len(done) >= _HOPELESS and all(trial.ending == "failed" for trial in done):
         return False
     # The estimator as given is tried in any case.
-    return not done or budget_seconds is None or _seconds(done) < budget_seconds
+    enough = len(done) >= max(min_trials, 1)
+    return not enough or budget_seconds is None or _seconds(done) < budget_seconds
 
 
 def _seconds(done: tuple[TrialRecord, ...]) -> float:
     return sum(trial.seconds for trial in done)
 
 
+class _Limits(NamedTuple):
+    """Seconds that the next trial may take: the estimator as given, and any other."""
+
+    as_given: float | None
+    other: float | None
+
+
+def _limits(
+    done: tuple[TrialRecord, ...], budget_seconds: float | None, trial_share: float | None
+) -> _Limits:
+    if budget_seconds is None or trial_share is None:
+        return _Limits(None, None)
+    left = max(budget_seconds - _seconds(done), 0.0)
+    return _Limits(left, min(left, trial_share * budget_seconds))
+
+
 def _run_trial(
     study: optuna.Study,
     task: Task,
     space: Space,
-    done: tuple[TrialRecord, ...],
-    budget_seconds: float | None,
+    number: int,
+    limits: _Limits,
+    clock: Callable[[], float],
 ) -> Exception | None:
     """Run the next trial and write it down; the error of one that failed."""
-    trial = _ask(study, task, space, len(done))
+    trial = _ask(study, task, space, number)
     as_given = bool(trial.user_attrs.get("as_given", False))
-    limit = None
-    if budget_seconds is not None:
-        left = max(budget_seconds - _seconds(done), 0.0)
-        limit = left if as_given else min(left, _SHARE * budget_seconds)
+    limit = limits.as_given if as_given else limits.other
     scores: list[float] = []
-    begun = time.monotonic()
+    begun = clock()
     ending, error = _attempt(trial, task, space, limit, scores, as_given=as_given)
     value = float(np.mean(scores)) if ending == "done" else None
     trial.set_user_attr(
@@ -187,7 +222,7 @@ def _run_trial(
             "ending": ending,
             "score": value,
             "fold_scores": scores,
-            "seconds": time.monotonic() - begun,
+            "seconds": clock() - begun,
             "as_given": as_given,
             "message": _message(ending, error),
         },
