@@ -94,7 +94,6 @@ def test_life_is_the_estimator_with_a_seed_and_no_limit():
             if value != inspect.signature(type(model)).parameters[name].default
         }
         assert changed == {"random_state": 3}
-    assert not MODELS[LIFE].limited
 
 
 def test_presets_are_those_of_the_estimator():

@@ -127,7 +127,7 @@ def test_a_prefixed_space_serves_a_pipeline():
     pipeline = make_pipeline(StandardScaler(), MLPRegressor())
     space = mlp_space(min_layers=3, max_layers=3).prefixed("mlpregressor")
     pipeline.set_params(**space.suggest(Ends(True), 1000, 5))
-    assert pipeline[-1].hidden_layer_sizes == (256, 256, 256)
+    assert pipeline[-1].hidden_layer_sizes == (512, 512, 512)
 
 
 @pytest.mark.parametrize("name", sorted(SPACES))

@@ -16,6 +16,7 @@ from pathlib import Path
 from benchmarks.bars import RESULTS, Bars
 from benchmarks.paper import options, records
 from benchmarks.paper.experiments import TABLES
+from benchmarks.paper.protocol import PAPER
 from benchmarks.paper.runner import PACKAGES, missing, plan, run_missing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +30,7 @@ def main() -> None:
         sys.exit(smoke.run(args.jobs))
     _check_names(args)
     everything = not (args.table or args.figure or args.data or args.model)
-    run = options.settings(args, records.FILE)
+    run = options.settings(args, records.FILE, PAPER)
     jobs = plan(args.table or ([] if args.figure else TABLES), args.data, args.model, args.seeds)
     if not args.kept:
         run_missing(jobs, run)

@@ -13,6 +13,7 @@ import numpy as np
 from benchmarks.bars import RESULTS
 from benchmarks.paper import claims
 from benchmarks.paper.experiments import CLASSIFICATION, TABLES, TUNED, cells, needs_tuning
+from benchmarks.paper.protocol import PAPER
 from benchmarks.paper.records import FIT, TUNING
 from benchmarks.paper.summary import metrics_of, printed, summarise
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from benchmarks.bars import Bars
     from benchmarks.paper.experiments import Data, Table
+    from benchmarks.paper.protocol import Protocol
     from benchmarks.paper.records import Record
     from benchmarks.paper.summary import Figure, Metric, Place, Printed, Summary
 
@@ -28,8 +30,6 @@ REASONS = Path(__file__).with_name("reasons.csv")
 NO_REASON = "no reason found yet"
 #: A cell worse than the paper's by more than so many of its deviations needs a reason.
 LIMIT = 2.0
-#: Seconds that a tuning may be given.
-LEAST_BUDGET, MOST_BUDGET = 30.0, 60.0
 #: Where every model has this AUC, errors are so small that their ratios mean nothing.
 SOLVED = 0.9995
 PEER = "XGBoost"
@@ -208,7 +208,7 @@ def add_bars(bars: Bars, records: Iterable[Record], folder: Path = RESULTS) -> N
     summaries = summarise(records)
     cell_bars(bars, summaries, TABLES)
     _seed_bars(bars, summaries)
-    protocol_bars(bars, records, TABLES)
+    protocol_bars(bars, records, TABLES, PAPER)
     _paper_bars(bars, summaries)
     _claim_bars(bars, claims.examine(records, folder / "paper-figures"))
 
@@ -245,7 +245,9 @@ def _rule(table: Table, data: Data) -> str:
     return "real sets of up to 20,000 rows" if data.n_rows <= 20_000 else "larger real sets"
 
 
-def protocol_bars(bars: Bars, records: list[Record], known: Mapping[str, Table]) -> None:
+def protocol_bars(
+    bars: Bars, records: list[Record], known: Mapping[str, Table], protocol: Protocol
+) -> None:
     """Each model on each set was tuned, with the same budget of seconds, and saw the same rows."""
     planned = {
         (table.name, data.name, model)
@@ -258,8 +260,12 @@ def protocol_bars(bars: Bars, records: list[Record], known: Mapping[str, Table])
     done = [one for one in done if (one["table"], one["data"], one["model"]) in planned]
     budgets = [float(one["budget"] or np.nan) for one in done] or [np.nan]
     bars.at_least("tunings done of those planned", len(done), len(planned), "d")
-    bars.at_least("smallest budget of a tuning, seconds", float(np.min(budgets)), LEAST_BUDGET)
-    bars.at_most("largest budget of a tuning, seconds", float(np.max(budgets)), MOST_BUDGET)
+    wanted, least = float(protocol.budget or np.nan), protocol.min_trials
+    trials = [int(one["trials"]) for one in done] or [0]
+    bars.at_least("smallest budget of a tuning, seconds", float(np.min(budgets)), wanted)
+    bars.at_most("largest budget of a tuning, seconds", float(np.max(budgets)), wanted)
+    if least > 1:
+        bars.at_least("fewest trials of a tuning", min(trials), least, "d")
     shares = [one["cpu"] / one["seconds"] for one in done if one.get("cpu") and one["seconds"]]
     if shares:
         bars.note(

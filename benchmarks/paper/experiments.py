@@ -15,6 +15,8 @@ METRICS = {REGRESSION: ("RMSE", "R2"), CLASSIFICATION: ("logloss", "AUC")}
 PAPER_MODELS = {"RandomForest": "RF"}
 
 TUNED = ("LIFE(LLA)", "LLA", "LIFE(Adam)", "Adam", "FFNN", "XGBoost", "RandomForest")
+#: Models that are fitted as given, too: what tuning gains, and what it costs.
+UNTUNED = tuple(f"{one} untuned" for one in ("LIFE(LLA)", "LLA", "LIFE(Adam)", "Adam", "XGBoost"))
 #: What knows the truth of a simulation: the noisy truth, and what a model of x can attain.
 ORACLE, ATTAINABLE = "Oracle", "Attainable"
 SCHEMES = ("NN projection", "Random projection", "Bootstrapping")
@@ -69,6 +71,7 @@ class Table:
     tuned : whether models are tuned first
     n_seeds : replications; None leaves it to the size of the data
     most_seeds : replications of small data, where it is left to the size
+    large_seeds : replications of more than 20,000 rows, likewise
     as_given : models that are never tuned
     """
 
@@ -79,7 +82,8 @@ class Table:
     tuned: bool = True
     n_seeds: int | None = None
     most_seeds: int = 10
-    as_given: tuple[str, ...] = (ORACLE, ATTAINABLE)
+    large_seeds: int = 3
+    as_given: tuple[str, ...] = (ORACLE, ATTAINABLE, *UNTUNED)
 
     @property
     def present(self) -> tuple[Data, ...]:
@@ -101,7 +105,8 @@ class Table:
         """Many replications where they are cheap."""
         if self.n_seeds is not None:
             return range(self.n_seeds)
-        by_size = 10 if data.n_rows <= 5_000 else 5 if data.n_rows <= 20_000 else 3
+        large = self.large_seeds
+        by_size = 10 if data.n_rows <= 5_000 else 5 if data.n_rows <= 20_000 else large
         return range(min(by_size, self.most_seeds))
 
 
@@ -124,6 +129,11 @@ def cells(table: Table) -> list[Cell]:
     ]
 
 
+def untuned(model: str) -> str:
+    """The name of a model as given."""
+    return f"{model} untuned"
+
+
 def needs_tuning(table: Table, model: str) -> bool:
     """Whether a model is tuned before it is fitted."""
     return table.tuned and model not in table.as_given
@@ -134,7 +144,7 @@ def _simulations(name: str, task: str, predictors: str, title: str) -> Table:
         Data(source.upper(), source.upper(), source, task, 20_000, predictors)
         for source in ("gam", "aim", "mim")
     )
-    return Table(name, title, data, (ORACLE, ATTAINABLE, *TUNED), n_seeds=5)
+    return Table(name, title, data, (ORACLE, ATTAINABLE, *UNTUNED, *TUNED), n_seeds=5)
 
 
 def _real(name: str, title: str, n_rows: int, task: str = REGRESSION) -> Data:
@@ -194,8 +204,20 @@ _ALL = (
     _simulations("sim_reg2", REGRESSION, "laplace", "Simulated regression, Laplace predictors"),
     _simulations("sim_cal1", CLASSIFICATION, "normal", "Simulated classes, normal predictors"),
     _simulations("sim_cal2", CLASSIFICATION, "laplace", "Simulated classes, Laplace predictors"),
-    Table("real_reg", "Real data, regression", _REAL_REGRESSION, TUNED),
-    Table("real_cla", "Real data, classification", _REAL_CLASSIFICATION, TUNED),
+    Table(
+        "real_reg",
+        "Real data, regression",
+        _REAL_REGRESSION,
+        (*UNTUNED, *TUNED),
+        large_seeds=5,
+    ),
+    Table(
+        "real_cla",
+        "Real data, classification",
+        _REAL_CLASSIFICATION,
+        (*UNTUNED, *TUNED),
+        large_seeds=5,
+    ),
     Table(
         "data_sample",
         "Schemes of sampling",

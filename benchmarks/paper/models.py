@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.life.schemes import SCHEMES as SAMPLERS
 from benchmarks.life.schemes import WIDTH as SINGLE_WIDTH
-from benchmarks.paper.experiments import REGRESSION, SCHEMES, SINGLE
+from benchmarks.paper.experiments import REGRESSION, SCHEMES, SINGLE, untuned
 from lifenet import (
     Adam,
     AdamClassifier,
@@ -55,12 +55,10 @@ class Model:
     ----------
     build : (task, seed) -> unfitted estimator
     space : task -> what is tuned; None where nothing is
-    limited : whether a model with a `time_limit` gets one from the budget of a tuning
     """
 
     build: Callable[[str, int], Any]
     space: Callable[[str], Space] | None = None
-    limited: bool = True
 
 
 def _life(solver: str) -> Callable[[str, int], Any]:
@@ -123,8 +121,7 @@ def _single(task: str, seed: int) -> Any:
     return kind(SINGLE_WIDTH, random_state=seed)
 
 
-#: Every model that is fitted, by its name in the tables.
-MODELS: dict[str, Model] = {
+_TUNED: dict[str, Model] = {
     "LIFE(LLA)": Model(_life("lla"), same(life_space("lla"))),
     "LLA": Model(_of(LLARegressor, LLAClassifier), same(lla_space())),
     "LIFE(Adam)": Model(_life("adam"), same(life_space("adam"))),
@@ -134,6 +131,11 @@ MODELS: dict[str, Model] = {
     "RandomForest": Model(
         _of(RandomForestRegressor, RandomForestClassifier, n_jobs=1), same(random_forest_space())
     ),
+}
+#: Every model that is fitted, by its name in the tables.
+MODELS: dict[str, Model] = {
+    **_TUNED,
+    **{untuned(name): Model(made.build) for name, made in _TUNED.items()},
     **{name: Model(_scheme(name)) for name in SCHEMES},
     SINGLE: Model(_single),
 }

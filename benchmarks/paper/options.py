@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,9 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Mapping, Sequence
 
+    from benchmarks.paper.protocol import Protocol
+
 SCRATCH = RESULTS.parent / "scratch"
-BUDGET = 30.0
 
 
 def parse(parser: ArgumentParser) -> Namespace:
@@ -25,7 +27,7 @@ def parse(parser: ArgumentParser) -> Namespace:
     add("--kept", action="store_true", help="run nothing: render what is kept")
     add("--retry", action="store_true", help="run again what failed")
     add("--jobs", type=int, default=1, help="processes at a time, each with one thread")
-    add("--budget", type=float, help=f"seconds of each tuning that is missing; {BUDGET:g}")
+    add("--budget", type=float, help="seconds of each tuning that is missing")
     add("--trials", type=int, help="trials of each tuning; without --budget, instead of seconds")
     add("--rows", type=int, help="at most so many rows of each set; needs --folder")
     add("--seeds", type=int, help="at most so many replications")
@@ -44,15 +46,17 @@ def refuse_unknown(args: Namespace, allowed: Mapping[str, Sequence[str]]) -> Non
             sys.exit(f"--{what}: {', '.join(unknown)} unknown; there are {', '.join(names)}")
 
 
-def settings(args: Namespace, file: str, **more: Any) -> Run:
+def settings(args: Namespace, file: str, protocol: Protocol, **more: Any) -> Run:
     """Of a run that keeps its records in a file of that name."""
     benchmark = file.partition("-")[0]
+    if args.budget is not None:
+        protocol = replace(protocol, budget=args.budget, max_trials=args.trials)
+    elif args.trials is not None:
+        protocol = replace(protocol, budget=None, min_trials=1, max_trials=args.trials)
     return Run(
         path=(args.folder or RESULTS) / file,
         scratch=SCRATCH / benchmark if args.folder is None else args.folder / "scratch",
-        budget=BUDGET if args.budget is None and args.trials is None else args.budget,
-        max_trials=args.trials,
-        max_rows=args.rows,
+        protocol=replace(protocol, max_rows=args.rows),
         n_jobs=args.jobs,
         retry=args.retry,
         **more,

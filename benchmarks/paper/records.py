@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-FILE = "paper-runs.jsonl"
+FILE = "paper-records.jsonl"
 PATH = RESULTS / FILE
 TUNING, FIT = "tuning", "fit"
 

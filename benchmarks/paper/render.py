@@ -19,6 +19,7 @@ from benchmarks.paper.analysis import (
     standings,
 )
 from benchmarks.paper.experiments import PAPER_MODELS, TABLES, TUNED, Cell, cells
+from benchmarks.paper.protocol import PAPER
 from benchmarks.paper.records import FIT
 from benchmarks.paper.summary import summarise
 
@@ -48,17 +49,16 @@ FIGURES = {
 }
 #: Sets that a sentence names.
 MOST_LISTED = 6
-PROTOCOL = """\
+DONE = f"""\
 **Data.** Real sets are split 80/20 by seed (classes in proportion): 10 seeds up to 5,000 rows, 5
-up to 20,000, 3 above; the paper has 10 throughout. A seed of a simulation is a new sample of
-20,000 rows, five as in the paper. All models see the same rows. The paper's mortgages ("Home
-Lending") are private and the whole Higgs file could not be had: their rows say so, and public
-sets stand in, in rows of their own.
+above; the paper has 10 throughout. A seed of a simulation is a new sample of 20,000 rows, five as
+in the paper. All models see the same rows. The paper's mortgages ("Home Lending") are private and
+the whole Higgs file could not be had: their rows say so, and public sets stand in, in rows of
+their own.
 
-**Tuning.** Each model is tuned once for each set, by Bayesian search on an inner 80/20 split of
-the training part of seed 0, with the same budget of seconds for all; the settings found serve all
-seeds. Test rows of the other seeds therefore had a part in choosing settings, of all models alike,
-but none in fitting. The paper tunes "extensively" and does not say how long, or on which rows.
+**Tuning.** {PAPER.sentences} The settings found serve all seeds. Test rows of the other seeds
+therefore had a part in choosing settings, of all models alike, but none in fitting. The paper
+tunes "extensively" and does not say how long, or on which rows.
 
 **Measuring.** Every fit has a process of its own and one thread. Seconds (T) are those of the
 final fit, on another machine than the paper's.
@@ -100,7 +100,7 @@ def document(
         f"Every table and figure of the paper's experiments, run again with this package: "
         f"{progress(records, TABLES)} This page is written by `scripts/bench paper`.",
         "## What was done",
-        PROTOCOL,
+        DONE,
         "## Where LIFE wins and loses",
         _standings(summaries),
         "## The paper's claims",
@@ -275,6 +275,6 @@ scripts/bench paper --kept               # run nothing, write what is kept
 scripts/bench paper --smoke              # every part on tiny data, in a temporary folder
 ```
 
-Runs are kept in `benchmarks/results/paper-runs.jsonl` and not repeated; a run that was killed goes
-on where it was. The tables are there too, as `paper-NAME.md` and `paper-NAME.csv`, with the data
-of the figures in `paper-figures`. Reasons are kept in `benchmarks/paper/reasons.csv`."""
+Runs are kept in `benchmarks/results/paper-records.jsonl` and not repeated; a run that was killed
+goes on where it was. The tables are there too, as `paper-NAME.md` and `paper-NAME.csv`, with the
+data of the figures in `paper-figures`. Reasons are kept in `benchmarks/paper/reasons.csv`."""

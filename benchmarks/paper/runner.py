@@ -24,7 +24,16 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.bars import commit
 from benchmarks.paper import records
-from benchmarks.paper.experiments import ATTAINABLE, ORACLE, TABLES, Data, Table, needs_tuning
+from benchmarks.paper.experiments import (
+    ATTAINABLE,
+    ORACLE,
+    TABLES,
+    Data,
+    Table,
+    needs_tuning,
+    untuned,
+)
+from benchmarks.paper.protocol import PAPER, Protocol
 from benchmarks.paper.records import FIT, TUNING
 
 if TYPE_CHECKING:
@@ -82,7 +91,7 @@ class Run:
     ----------
     path : file of the records
     scratch : folder of the journals
-    budget, max_trials, max_rows : as `benchmarks.paper.work.Effort` has them
+    protocol : how models are tuned
     n_jobs : processes at a time
     retry : whether what failed before is run again
     models : module whose `MODELS` makes the estimators, by their names in the tables
@@ -91,9 +100,7 @@ class Run:
 
     path: Path
     scratch: Path
-    budget: float | None = 30.0
-    max_trials: int | None = None
-    max_rows: int | None = None
+    protocol: Protocol = PAPER
     n_jobs: int = 1
     retry: bool = False
     models: str = "benchmarks.paper.models"
@@ -161,6 +168,9 @@ class _Pool:
         # What is committed while it runs was not measured.
         self.commit = commit()
         self.total, self.begun = len(self.left), time.monotonic()
+        self.fits = {
+            records.key(one): one for one in records.read(self.run.path) if one["kind"] == FIT
+        }
         try:
             while self.left or self.running:
                 self._begin_what_can_be()
@@ -184,8 +194,20 @@ class _Pool:
             if needed is not None and (tuning is None or "failed" in tuning):
                 why = "there is none" if tuning is None else tuning["failed"]
                 self._record(job, _failures(job, f"its tuning failed: {why}"), 0.0)
+            elif (same := self._as_given(job, tuning)) is not None:
+                self._record(job, [same], 0.0)
             else:
                 self._begin(job, tuning)
+
+    def _as_given(self, job: Job, tuning: Record | None) -> Record | None:
+        """The fit of a model whose tuning found nothing better, where it is known."""
+        if tuning is None or tuning["trial"] is not None:
+            return None
+        key = (FIT, job.table.name, job.data.name, untuned(job.model), job.seed)
+        found = self.fits.get(key)
+        if found is None or "failed" in found or found["commit"] != self.commit:
+            return None
+        return {**found, **job.about}
 
     def _to_come(self, needed: Key) -> bool:
         waiting = [*self.left, *(job for job, _, _ in self.running.values())]
@@ -215,6 +237,7 @@ class _Pool:
         stamp = {"versions": versions(self.run.packages), "commit": self.commit, "date": _now()}
         written = records.append(self.run.path, [{**stamp, **row, **stamp} for row in rows])
         self.done += written
+        self.fits.update({records.key(row): row for row in written if row["kind"] == FIT})
         if job.kind == TUNING:
             self.tunings.update({records.key(row): row for row in rows})
             journal(self.run.scratch, job).unlink(missing_ok=True)
@@ -259,13 +282,12 @@ def _compute(job: Job, run: Run, tuning: Record | None) -> list[Record]:
 
     if job.kind == REPLICATE:
         assert job.seed is not None
-        return work.replicate(job.seed, small=run.max_rows is not None)
+        return work.replicate(job.seed, small=run.protocol.max_rows is not None)
     models = importlib.import_module(run.models).MODELS
-    effort = work.Effort(run.budget, run.max_trials, run.max_rows)
     if job.kind == TUNING:
-        return work.tune(job, models[job.model], effort, journal(run.scratch, job))
+        return work.tune(job, models[job.model], run.protocol, journal(run.scratch, job))
     made = None if job.model in (ORACLE, ATTAINABLE) else models[job.model]
-    return work.fit(job, made, effort, tuning)
+    return work.fit(job, made, run.protocol.max_rows, tuning)
 
 
 def _die_with_parent() -> None:

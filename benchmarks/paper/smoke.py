@@ -14,9 +14,10 @@ from pathlib import Path
 from benchmarks.bars import Bars
 from benchmarks.paper import records
 from benchmarks.paper.experiments import ATTAINABLE, ORACLE, TABLES
+from benchmarks.paper.protocol import Protocol
 from benchmarks.paper.runner import PACKAGES, Run, plan, run_missing
 
-ROWS, TRIALS = 120, 2
+ROWS, TUNING_ROWS, TRIALS = 120, 80, 2
 #: One set of each kind: simulated, real, with gaps; and those of the last two tables.
 DATA = (
     "GAM",
@@ -49,9 +50,7 @@ def _tables(folder: Path, n_jobs: int) -> list[records.Record]:
     settings = Run(
         folder / records.FILE,
         folder / "scratch",
-        budget=None,
-        max_trials=TRIALS,
-        max_rows=ROWS,
+        Protocol(max_trials=TRIALS, tuning_rows=TUNING_ROWS, max_rows=ROWS),
         n_jobs=n_jobs,
     )
     full = [name for name in TABLES if name not in LIKE_OTHERS]

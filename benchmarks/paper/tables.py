@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.paper.analysis import LIMIT, worse_by
-from benchmarks.paper.experiments import ATTAINABLE, ORACLE, PAPER_MODELS
+from benchmarks.paper.experiments import ATTAINABLE, ORACLE, PAPER_MODELS, UNTUNED
 from benchmarks.paper.records import TUNING
 from benchmarks.paper.summary import metrics_of, number, printed, seconds_text
 
@@ -189,7 +189,7 @@ def _mean_text(mean: float, metric: Metric) -> str:
 
 def _columns(table: Table) -> list[str]:
     shown = {model for data in table.data for model in table.models_of(data)}
-    return [model for model in table.models if model in shown]
+    return [model for model in table.models if model in shown and model not in UNTUNED]
 
 
 def _title(table: Table, data: Data) -> str:

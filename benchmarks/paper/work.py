@@ -5,13 +5,12 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from optuna.trial import FixedTrial
-from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+from sklearn.metrics import get_scorer, log_loss, roc_auc_score
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
 
 from benchmarks.paper.experiments import ORACLE, REGRESSION
 from benchmarks.paper.models import readable
@@ -23,81 +22,106 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.paper.models import Model
+    from benchmarks.paper.protocol import Protocol
     from benchmarks.paper.records import Record
     from benchmarks.paper.runner import Job
 
-# Shares of the tuning's budget that a trial and a fit may take, of models that have a limit to set.
-# They are evaluated as they stand then; what takes a fifth for other reasons is thrown away.
-LONGEST_TRIAL, LONGEST_FIT = 0.19, 2.0
 # Parameters of LLA that had other names when the records were written, and what was not asked then.
 _RENAMED = {"start": "init", "n_restarts": "n_init"}
 _NOT_ASKED = {"penalty": "given"}
 _SCORING = {REGRESSION: "neg_root_mean_squared_error", "classification": "neg_log_loss"}
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How much is spent: a whole run's settings that a job needs.
-
-    Attributes
-    ----------
-    budget : seconds of each tuning; None leaves it to the trials
-    max_trials : of each tuning; None leaves it to the budget
-    max_rows : of each data set; None takes all
-    """
-
-    budget: float | None = 30.0
-    max_trials: int | None = None
-    max_rows: int | None = None
-
-
-def tune(job: Job, made: Model, effort: Effort, journal: Path) -> list[Record]:
-    """Search a model's parameters on an inner split of the training part of seed 0."""
+def tune(job: Job, made: Model, protocol: Protocol, journal: Path) -> list[Record]:
+    """Search a model's parameters on inner splits of the training part of seed 0."""
     task = job.data.task
     assert made.space is not None
-    sample = draw_sample(job.data, 0, effort.max_rows)
-    kind = ShuffleSplit if task == REGRESSION else StratifiedShuffleSplit
+    sample = draw_sample(job.data, 0, protocol.max_rows)
+    X, y = _tuning_rows(sample, task, protocol)
     _make_ready(journal)
     cpu = time.process_time()
     found = search(
-        _limit(made, made.build(task, 0), effort, LONGEST_TRIAL),
+        made.build(task, 0),
         made.space(task),
-        sample.X,
-        sample.y,
-        cv=kind(1, test_size=TEST_SHARE, random_state=0),
+        X,
+        y,
+        cv=_splits(task, protocol.n_splits(len(y))),
         scoring=_SCORING[task],
-        budget_seconds=effort.budget,
-        max_trials=effort.max_trials,
+        budget_seconds=protocol.budget,
+        clock=protocol.clock,
+        min_trials=protocol.min_trials,
+        max_trials=protocol.max_trials,
+        trial_share=protocol.trial_share,
         journal=journal,
         random_state=0,
     )
     best = found.trials[found.best_number]
+    # What the space is asked again for when models are fitted.
+    values, parameters = (None if best.as_given else dict(best.values)), dict(found.best_params)
+    confirmed: dict[str, float] = {}
+    if values is not None and len(y) < len(sample.y):
+        confirmed = _compare(made, task, sample, parameters)
+        if confirmed["found"] <= confirmed["as_given"]:
+            values, parameters = None, {}
     record = {
         **job.about,
-        "params": readable(dict(found.best_params)),
+        "params": readable(parameters),
         "score": found.best_score,
         "trials": len(found.trials),
         "endings": _endings(found.trials),
+        "confirmed": confirmed,
         "seconds": round(found.seconds, 4),
         "cpu": round(time.process_time() - cpu, 4),
         "memory_mb": _peak_memory(),
         "split": sample.split,
-        "budget": effort.budget,
-        # What the space is asked again for when models are fitted.
-        "trial": None if best.as_given else dict(best.values),
-        "shape": list(sample.X.shape),
+        "budget": protocol.budget,
+        "clock": protocol.clock,
+        "trial": values,
+        "shape": list(X.shape),
     }
     return [record]
 
 
-def fit(job: Job, made: Model | None, effort: Effort, tuning: Record | None) -> list[Record]:
+def _splits(task: str, n: int) -> Any:
+    """Inner splits, classes in proportion."""
+    kind = ShuffleSplit if task == REGRESSION else StratifiedShuffleSplit
+    return kind(n, test_size=TEST_SHARE, random_state=0)
+
+
+def _tuning_rows(sample: Sample, task: str, protocol: Protocol) -> tuple[Any, Any]:
+    """The rows of the training part that trials see."""
+    most = protocol.tuning_rows
+    if most is None or len(sample.y) <= most:
+        return sample.X, sample.y
+    classes = None if task == REGRESSION else sample.y
+    X, _, y, _ = train_test_split(
+        sample.X, sample.y, train_size=most, random_state=0, stratify=classes
+    )
+    return X, y
+
+
+def _compare(
+    made: Model, task: str, sample: Sample, parameters: dict[str, Any]
+) -> dict[str, float]:
+    """Scores of the model as given and of the one found, on an inner split of all rows."""
+    train, test = next(_splits(task, 1).split(sample.X, sample.y))
+    scorer = get_scorer(_SCORING[task])
+    models = {"as_given": {}, "found": parameters}
+    found = {}
+    for name, own in models.items():
+        model = made.build(task, 0).set_params(**own).fit(sample.X[train], sample.y[train])
+        found[name] = float(scorer(model, sample.X[test], sample.y[test]))
+    return found
+
+
+def fit(job: Job, made: Model | None, max_rows: int | None, tuning: Record | None) -> list[Record]:
     """Fit one cell with the parameters that its tuning found, and evaluate it on the test part.
 
     Without a model to make, the cell is the truth of a simulation.
     """
     task = job.data.task
     assert job.seed is not None
-    sample = draw_sample(job.data, job.seed, effort.max_rows)
+    sample = draw_sample(job.data, job.seed, max_rows)
     seconds = cpu = 0.0
     parameters: dict[str, Any] = {}
     neurons = None
@@ -106,7 +130,6 @@ def fit(job: Job, made: Model | None, effort: Effort, tuning: Record | None) -> 
     else:
         parameters = {} if tuning is None else chosen(made, task, tuning)
         model = made.build(task, job.seed).set_params(**parameters)
-        _limit(made, model, effort, LONGEST_FIT)
         begun, cpu_before = time.perf_counter(), time.process_time()
         model.fit(sample.X, sample.y)
         seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu_before
@@ -130,13 +153,6 @@ def fit(job: Job, made: Model | None, effort: Effort, tuning: Record | None) -> 
         "as_given": not parameters,
     }
     return [record]
-
-
-def _limit(made: Model, model: Any, effort: Effort, share: float) -> Any:
-    """A model that ends after that share of the budget, where it has a limit to set."""
-    if made.limited and effort.budget is not None and "time_limit" in model.get_params():
-        model.set_params(time_limit=share * effort.budget)
-    return model
 
 
 def replicate(seed: int, *, small: bool) -> list[Record]:

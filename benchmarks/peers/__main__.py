@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks.bars import RESULTS, Bars
 from benchmarks.paper import options, records
+from benchmarks.paper.protocol import PEERS
 from benchmarks.paper.records import TUNING
 from benchmarks.paper.runner import plan, run_missing
 from benchmarks.peers import goals, page
@@ -25,14 +26,14 @@ ROOT = Path(__file__).resolve().parents[2]
 def main() -> None:
     args = _arguments()
     selected = args.table or args.data or args.model
-    run = options.settings(args, FILE, models="benchmarks.peers.models", packages=PACKAGES)
+    run = options.settings(args, FILE, PEERS, models="benchmarks.peers.models", packages=PACKAGES)
     if args.folder is None:
         records.append(run.path, adopted(records.read()))
     if not args.kept:
         # One table after the other: what needs no tuning is known first.
         for name in args.table or TABLES:
             jobs = plan([name], args.data, args.model, args.seeds, TABLES)
-            records.append(run.path, spared(records.read(run.path), run.budget))
+            records.append(run.path, spared(records.read(run.path), run.protocol.budget))
             run_missing([job for job in jobs if job.kind == TUNING], run)
             records.append(run.path, untuned(records.read(run.path)))
             run_missing(jobs, run)

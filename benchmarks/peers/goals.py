@@ -14,6 +14,7 @@ import numpy as np
 from benchmarks.life.claims import BLOW_UPS, BLOWN_UP, largest_over_median
 from benchmarks.paper.analysis import cell_bars, geometric, protocol_bars
 from benchmarks.paper.experiments import REGRESSION
+from benchmarks.paper.protocol import PEERS
 from benchmarks.paper.summary import printed, values
 from benchmarks.peers.analysis import Column, Results, metric_of, not_run
 from benchmarks.peers.experiments import (
@@ -279,7 +280,7 @@ def add_bars(bars: Bars, records: Iterable[Record]) -> None:
     cell_bars(bars, results.summaries, TABLES)
     for line in not_run(results):
         bars.note(f"not run: {line}")
-    protocol_bars(bars, records, TABLES)
+    protocol_bars(bars, records, TABLES, PEERS)
     bars.note(f"means of ratios leave out {', '.join(BY_AUC)}, which is judged by AUC")
     for goal in GOALS:
         goal.add_to(bars, results)

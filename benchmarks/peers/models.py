@@ -38,7 +38,7 @@ def _life(space: Callable[[str], Space] | None = None, **settings: Any) -> Model
         kind = LIFERegressor if task == REGRESSION else LIFEClassifier
         return kind(random_state=seed, **settings)
 
-    return Model(build, space, limited=False)
+    return Model(build, space)
 
 
 def _lightgbm(task: str, seed: int) -> Any:

@@ -1,6 +1,6 @@
 """Runs that need not be made again: the paper's benchmark has them, or another table.
 
-They have the same code, splits, seeds and budget.
+They have the same code, splits, seeds and protocol.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.paper.experiments import needs_tuning
 from benchmarks.paper.models import MODELS as OF_PAPER
+from benchmarks.paper.protocol import PEERS
 from benchmarks.paper.records import FIT, TUNING
 from benchmarks.paper.samples import TEST_SHARE
 from benchmarks.peers.experiments import DATA, DEFAULT, TABLES, TUNED
@@ -35,7 +36,7 @@ def adopted(known: Iterable[Record]) -> list[Record]:
         {**one, "table": TUNED}
         for one in known
         if one["table"] in _TABLES and one["model"] in SHARED and one["data"] in DATA
-        if "failed" not in one and _asked_for(one)
+        if "failed" not in one and _asked_for(one) and _same_protocol(one)
     ]
     tuned = {_about(one) for one in ours if one["kind"] == TUNING}
     return [one for one in ours if _about(one) in tuned]
@@ -90,6 +91,14 @@ def untuned(known: Iterable[Record]) -> list[Record]:
         if one["kind"] == FIT and one["table"] == DEFAULT and "failed" not in one
         if _about(one) in as_given
     ]
+
+
+def _same_protocol(record: Record) -> bool:
+    """Whether a tuning had what tunings have here."""
+    if record["kind"] != TUNING:
+        return True
+    had = (record.get("budget", PEERS.budget), record.get("clock", "wall"))
+    return had == (PEERS.budget, PEERS.clock)
 
 
 def _asked_for(record: Record) -> bool:

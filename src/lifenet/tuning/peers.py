@@ -65,12 +65,12 @@ def _clip(value: int, low: int, high: int) -> int:
 def _suggest_xgboost(trial: Trial, n_samples: int, n_features: int) -> dict[str, Any]:
     return {
         "n_estimators": trial.suggest_int("n_estimators", 100, 2000, log=True),
-        "learning_rate": trial.suggest_float("learning_rate", 0.01, 0.3, log=True),
-        "max_depth": trial.suggest_int("max_depth", 2, 10),
-        "min_child_weight": trial.suggest_float("min_child_weight", 1.0, 100.0, log=True),
-        "subsample": trial.suggest_float("subsample", 0.5, 1.0),
-        "colsample_bytree": trial.suggest_float("colsample_bytree", 0.5, 1.0),
-        "reg_lambda": trial.suggest_float("reg_lambda", 1e-3, 100.0, log=True),
+        "learning_rate": trial.suggest_float("learning_rate", 0.005, 0.5, log=True),
+        "max_depth": trial.suggest_int("max_depth", 1, 14),
+        "min_child_weight": trial.suggest_float("min_child_weight", 0.1, 300.0, log=True),
+        "subsample": trial.suggest_float("subsample", 0.3, 1.0),
+        "colsample_bytree": trial.suggest_float("colsample_bytree", 0.3, 1.0),
+        "reg_lambda": trial.suggest_float("reg_lambda", 1e-4, 1000.0, log=True),
         "reg_alpha": trial.suggest_float("reg_alpha", 1e-8, 10.0, log=True),
         "gamma": trial.suggest_float("gamma", 1e-8, 1.0, log=True),
     }
@@ -110,12 +110,12 @@ def _suggest_mlp(
     batches = [size for size in (32, 64, 128, 256, 512) if size <= n_samples // 2]
     return {
         "hidden_layer_sizes": tuple(
-            trial.suggest_int(f"width_{layer}", 8, 256, log=True)
+            trial.suggest_int(f"width_{layer}", 8, 512, log=True)
             for layer in range(1, n_layers + 1)
         ),
         "activation": "relu",
-        "alpha": trial.suggest_float("alpha", 1e-6, 1e-1, log=True),
-        "learning_rate_init": trial.suggest_float("learning_rate_init", 1e-4, 1e-2, log=True),
+        "alpha": trial.suggest_float("alpha", 1e-7, 10.0, log=True),
+        "learning_rate_init": trial.suggest_float("learning_rate_init", 1e-4, 3e-2, log=True),
         **({"batch_size": trial.suggest_categorical("batch_size", batches)} if batches else {}),
         "early_stopping": True,
         "max_iter": 500,

@@ -37,7 +37,7 @@ __all__ = ["SPACES", "adam_space", "life_space", "lla_space", "named_space"]
 # Rows that each neuron of a network needs, and the widest network of a level.
 _ROWS_A_NEURON, _FEWEST_NEURONS, _WIDEST = 20, 3, 30
 # Widest member, widest network by itself, and most neurons of all members together.
-_WIDEST_MEMBER, _WIDEST_ALONE, _MOST_NEURONS = 80, 160, 3000
+_WIDEST_MEMBER, _WIDEST_ALONE, _MOST_NEURONS = 80, 320, 3000
 READOUTS = ("ridge", "ridge-fixed", "elastic-net", "selection", "mixing", "average")
 
 
@@ -134,9 +134,9 @@ def _suggest_life(
             trial.suggest_int(f"neurons_{level}", _FEWEST_NEURONS, widest)
             for level in range(1, n_levels + 1)
         ),
-        lower=trial.suggest_float("lower", 0.02, 0.3),
-        upper=trial.suggest_float("upper", 0.7, 0.98),
-        cutoff=trial.suggest_float("cutoff", -1.0, 0.3),
+        lower=trial.suggest_float("lower", 0.01, 0.4),
+        upper=trial.suggest_float("upper", 0.6, 1.0),
+        cutoff=trial.suggest_float("cutoff", -2.0, 1.0),
         max_networks=min(n_networks, _MOST_NEURONS // width),
     )
     return {
@@ -150,18 +150,18 @@ def _suggest_member(solver: str, trial: Trial, width: int) -> LLA | Adam:
     if solver == "adam":
         return Adam(
             width,
-            learning_rate=trial.suggest_float("learning_rate", 3e-3, 1e-1, log=True),
-            weight_decay=trial.suggest_float("weight_decay", 1e-4, 1.0, log=True),
+            learning_rate=trial.suggest_float("learning_rate", 1e-3, 3e-1, log=True),
+            weight_decay=trial.suggest_float("weight_decay", 1e-6, 10.0, log=True),
         )
     # Members need not be trained to the last digit: the read-out is fitted anew.
-    ridge = trial.suggest_float("ridge", 1e-7, 1e-1, log=True)
+    ridge = trial.suggest_float("ridge", 1e-9, 1.0, log=True)
     return LLA(width, ridge=ridge, max_iter=20, tol=5e-3)
 
 
 def _suggest_readout(readouts: tuple[str, ...], trial: Trial) -> Any:
     kind = trial.suggest_categorical("readout", readouts)
     if kind == "ridge-fixed":
-        return RidgeOutput(penalty=trial.suggest_float("readout_penalty", 1e-5, 0.1, log=True))
+        return RidgeOutput(penalty=trial.suggest_float("readout_penalty", 1e-7, 1.0, log=True))
     if kind == "elastic-net":
         return ElasticNetOutput(
             l1_ratio=trial.suggest_float("l1_ratio", 0.05, 1.0),
@@ -205,7 +205,7 @@ def _suggest_lla(trial: Trial, n_samples: int, n_features: int) -> dict[str, Any
 def _suggest_ridge(trial: Trial) -> float | str:
     if trial.suggest_categorical("penalty", ("auto", "given")) == "auto":
         return "auto"
-    return trial.suggest_float("ridge", 1e-8, 1.0, log=True)
+    return trial.suggest_float("ridge", 1e-9, 10.0, log=True)
 
 
 def _start_lla(n_samples: int, n_features: int) -> dict[str, Any]:
@@ -215,9 +215,9 @@ def _start_lla(n_samples: int, n_features: int) -> dict[str, Any]:
 
 def _suggest_adam(trial: Trial, n_samples: int, n_features: int) -> dict[str, Any]:
     return {
-        "n_neurons": trial.suggest_int("n_neurons", 10, 400, log=True),
-        "learning_rate": trial.suggest_float("learning_rate", 1e-3, 1e-1, log=True),
-        "weight_decay": trial.suggest_float("weight_decay", 1e-4, 1.0, log=True),
+        "n_neurons": trial.suggest_int("n_neurons", 5, 1000, log=True),
+        "learning_rate": trial.suggest_float("learning_rate", 3e-4, 3e-1, log=True),
+        "weight_decay": trial.suggest_float("weight_decay", 1e-6, 10.0, log=True),
         "early_stopping": trial.suggest_categorical("early_stopping", (False, True)),
     }
 
