@@ -334,7 +334,7 @@ class TestClaims:
     def test_nothing_is_tested_without_data(self, tmp_path: Path) -> None:
         found = claims.examine([], tmp_path)
         assert {one.verdict for one in found} == {"not tested"}
-        assert {one.key[0] for one in found} == set("abcdefg")
+        assert {one.key[0] for one in found} == set("abcdefgh")
 
     @pytest.mark.parametrize(
         ("diversity", "holds"), [((4, 3, 2, 1), True), ((1, 2, 3, 4), False), ((2, 1, 2, 1), False)]
@@ -368,19 +368,60 @@ class TestClaims:
     def test_schemes(self) -> None:
         sets = [data.name for data in TABLES["data_sample"].data]
         errors = dict(zip(SCHEMES, (0.9, 1.0, 1.2), strict=True))
-        records = [
-            fit("data_sample", data, scheme, error=error, second=1 - error / 2)
-            for data, (scheme, error) in product(sets, errors.items())
+
+        def claim(noise: float, n_sets: int = len(sets), first: float = 0.9) -> claims.Claim:
+            records = [
+                fit(
+                    "data_sample",
+                    data,
+                    scheme,
+                    seed,
+                    error=(first if (data, scheme) == (sets[0], SCHEMES[0]) else error)
+                    * (1 + noise * ((3 * seed + number) % 4 - 1.5)),
+                    n_train=80,
+                    n_test=20,
+                )
+                for data in sets[:n_sets]
+                for number, (scheme, error) in enumerate(errors.items())
+                for seed in range(5)
+            ]
+            return claims.schemes(runs_of(records))
+
+        sure = claim(1e-3)
+        assert sure.verdict == "true"
+        assert "smaller error in 8 of 8 comparisons, beyond chance in 8" in sure.figures
+        assert claim(0.2).verdict == "undecided"
+        assert claim(1e-3, n_sets=3).verdict == "not tested"
+        lost = claim(1e-3, first=1.1)  # once worse than random projection
+        assert lost.verdict == "false"
+        assert "smaller error in 7 of 8" in lost.figures
+
+    def test_life_outperforms_its_base_on_every_set_or_does_not(self) -> None:
+        places = [
+            (table.name, data.name)
+            for table in TABLES.values()
+            if "LLA" in table.models
+            for data in table.present
         ]
-        found = claims.schemes(runs_of(records))
-        assert found.holds is True
-        assert "8 of 8" in found.figures
-        assert "0.900 of Random projection's, 0.750 of Bootstrapping's" in found.figures
-        assert claims.schemes(runs_of(records[:-3])).holds is None
-        records[0]["error"] = 1.1  # now worse than random projection, once
-        found = claims.schemes(runs_of(records))
-        assert found.holds is False
-        assert "7 of 8" in found.figures
+
+        def claim(ratios: dict[int, float], noise: float = 1e-3) -> claims.Claim:
+            records = []
+            for number, place in enumerate(places):
+                ratio = ratios.get(number, 0.9)
+                for seed in range(5):
+                    own = ratio * (1 + noise * (seed % 3 - 1))
+                    size = {"n_train": 80, "n_test": 20}
+                    records += [
+                        fit(*place, "LIFE(LLA)", seed, error=own, **size),
+                        fit(*place, "LLA", seed, error=1.0, **size),
+                    ]
+            return claims.outperforms(runs_of(records), "LLA")
+
+        assert claim({}).verdict == "true"
+        assert claim({3: 1.2}).verdict == "false"
+        unsure = claim({3: 1.02}, noise=0.05)  # larger on one set, by no more than chance
+        assert unsure.verdict == "undecided"
+        assert f"smaller error on {len(places) - 1} of {len(places)} sets" in unsure.figures
 
     @pytest.mark.parametrize(("gain", "holds"), [(0.05, True), (0.03, False)])
     def test_improvement(self, gain: float, holds: bool) -> None:
@@ -390,7 +431,9 @@ class TestClaims:
         ]
         found = claims.improvement(runs_of(records), "LLA")
         assert found.holds is holds
-        assert f"{gain:+.1%} on average, up on 7 of 7" in found.figures
+        assert (
+            f"{gain:+.1%} on average (standard error over sets 0.0%), up on 7 of 7" in found.figures
+        )
         assert claims.improvement(runs_of(records[2:]), "LLA").holds is None
 
     def test_steadier_does_not_wait_for_what_failed(self) -> None:
@@ -409,6 +452,10 @@ class TestClaims:
         found = claims.steadier(runs_of(records), "LLA")
         assert found.holds is True
         assert f"on {len(places)} of {len(places)} sets" in found.figures
+        half = [
+            {**one, "error": 1.0} if n < len(records) / 2 else one for n, one in enumerate(records)
+        ]
+        assert claims.steadier(runs_of(half), "LLA").verdict == "undecided"  # a coin would do it
         assert "median ratio of deviations 0.50" in found.figures
         runs = runs_of(records[4:])
         assert claims.steadier(runs, "LLA").holds is None
@@ -475,8 +522,8 @@ class TestBars:
         assert "1 (limit <= 0) short" in bar(bars, "different splits")
         assert "1 (limit >= 1) ok" in bar(bars, "compared")
         assert ": 1 (limit <= 0) short" in bar(bars, "without a reason")
-        assert "0 (limit >= 13) short" in bar(bars, "claims of the paper tested")
-        assert sum(line.startswith("note claim") for line in bars.lines) == 13
+        assert "0 (limit >= 15) short" in bar(bars, "claims of the paper tested")
+        assert sum(line.startswith("note claim") for line in bars.lines) == 15
         assert sum("cells run" in line for line in bars.lines) == len(TABLES) == 8
 
     def test_no_comparison_is_short(self, paper: dict[Any, str], tmp_path: Path) -> None:

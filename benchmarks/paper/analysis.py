@@ -307,7 +307,7 @@ def _paper_bars(bars: Bars, summaries: Mapping[Place, Summary]) -> None:
 
 
 def _claim_bars(bars: Bars, tested: list[claims.Claim]) -> None:
-    n_tested = sum(one.holds is not None for one in tested)
+    n_tested = sum(one.holds is not None or one.tested for one in tested)
     n_true = sum(one.holds is True for one in tested)
     bars.at_least(f"claims of the paper tested ({n_true} true)", n_tested, len(tested), "d")
     for one in tested:

@@ -1,4 +1,8 @@
-"""The paper's claims, each tested on what was measured: true, false, or not tested yet."""
+"""The paper's claims, each tested on what was measured: true, false, undecided, or not tested yet.
+
+A claim about models is true or false where chance would not explain it (`paired`); between the two
+it is undecided.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from benchmarks.paper.experiments import REGRESSION, RESNETS, SCHEMES, TABLES
+from benchmarks.paper.paired import LEVEL, compare, holm, of_counts, over_sets
 from benchmarks.paper.summary import (
     figure,
     metrics_of,
@@ -42,16 +47,25 @@ _NONE = "no figures yet"
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper, whether it holds here (None: not tested), and the figures."""
+    """A statement of the paper, whether it holds here, and the figures.
+
+    Attributes
+    ----------
+    holds : None where it was not tested, or is not decided
+    tested : whether all that it takes was measured
+    """
 
     key: str
     statement: str
     holds: bool | None
     figures: str
+    tested: bool = False
 
     @property
     def verdict(self) -> str:
-        return {True: "true", False: "false", None: "not tested"}[self.holds]
+        if self.holds is None:
+            return "undecided" if self.tested else "not tested"
+        return "true" if self.holds else "false"
 
 
 def examine(records: Iterable[Record], folder: Path) -> list[Claim]:
@@ -73,6 +87,7 @@ def examine(records: Iterable[Record], folder: Path) -> list[Claim]:
         smallest(folder),
         schemes(runs),
         *(improvement(runs, solver) for solver in STATED),
+        *(outperforms(runs, solver, lost) for solver in STATED),
         *(steadier(runs, solver, lost) for solver in STATED),
         *(faster(runs, solver) for solver in STATED),
         resnet(runs),
@@ -141,28 +156,34 @@ def smallest(folder: Path) -> Claim:
 
 
 def schemes(runs: Runs) -> Claim:
-    """Mean error and second figure of NN projection against the two other schemes."""
+    """Errors of NN projection against the two other schemes, seed by seed."""
     table = TABLES["data_sample"]
     best, *others = SCHEMES
-    parts, wins, total = [], 0, 0
+    parts, found = [], []
     for data in table.data:
-        error = {one: _figure(runs, (table.name, data.name, one), "error") for one in SCHEMES}
-        second = {one: _figure(runs, (table.name, data.name, one), "second") for one in SCHEMES}
-        if not all(one.n for one in error.values()):
+        own = [
+            compare(runs, (table.name, data.name, best), (table.name, data.name, other))
+            for other in others
+        ]
+        if not all(one.n for one in own):
             continue
-        for other in others:
-            wins += error[best].mean < error[other].mean and second[best].mean > second[other].mean
-            total += 1
-        ratios = [f"{error[best].mean / error[other].mean:.3f} of {other}'s" for other in others]
-        parts.append(f"{data.title} {', '.join(ratios)}")
-    complete = total == len(table.data) * len(others)
+        found += own
+        told = [
+            f"{one.ratio:.3f} of {other}'s (t {one.t:.1f})"
+            for one, other in zip(own, others, strict=True)
+        ]
+        parts.append(f"{data.title} {', '.join(told)}")
+    complete = len(found) == len(table.data) * len(others)
+    n_better, n_worse = sum(one.better for one in found), sum(one.worse for one in found)
     return Claim(
         "c",
         "Sampling by NN projection beats random projection and the bootstrap on all four sets.",
-        wins == total if complete else None,
-        f"better in error and R² or AUC in {wins} of {total} comparisons; error: {'; '.join(parts)}"
+        _decided(n_better == len(found), n_worse > 0) if complete else None,
+        f"smaller error in {sum(one.ratio < 1 for one in found)} of {len(found)} comparisons, "
+        f"beyond chance in {n_better} (larger in {n_worse}): {'; '.join(parts)}"
         if parts
         else _NONE,
+        complete,
     )
 
 
@@ -176,13 +197,62 @@ def improvement(runs: Runs, solver: str) -> Claim:
             gains[data.title] = life.mean / base.mean - 1
     stated = STATED[solver]
     mean = float(np.mean(list(gains.values()))) if gains else np.nan
+    error = (
+        float(np.std(list(gains.values()), ddof=1) / len(gains) ** 0.5)
+        if len(gains) > 1
+        else np.nan
+    )
     up = sum(gain > 0 for gain in gains.values())
     text = ", ".join(f"{name} {gain:+.1%}" for name, gain in gains.items())
+    complete = len(gains) == len(sets)
     return Claim(
         f"d {solver}",
         f"LIFE({solver}) improves R² over {solver} by {stated:.1%} on average over the real sets.",
-        mean >= stated if len(gains) == len(sets) else None,
-        f"{mean:+.1%} on average, up on {up} of {len(gains)} sets: {text}" if gains else _NONE,
+        _decided(mean >= stated, mean + 2 * error < stated) if complete else None,
+        f"{mean:+.1%} on average (standard error over sets {error:.1%}), up on {up} of "
+        f"{len(gains)} sets: {text}"
+        if gains
+        else _NONE,
+        complete,
+    )
+
+
+def outperforms(runs: Runs, solver: str, lost: Collection[Place] = ()) -> Claim:
+    """Errors of LIFE over those of its base, set by set.
+
+    False where the base is better on a set beyond chance, all sets considered; true where that is
+    nowhere so, LIFE's mean error is smaller on every set, and over the sets beyond chance.
+    """
+    found, n_planned = {}, 0
+    for table in TABLES.values():
+        for data in table.present if f"LIFE({solver})" in table.models else ():
+            places = _places(data, solver, table.name)
+            n_planned += not any(place in lost for place in places)
+            one = compare(runs, *places)
+            if one.n > 1:
+                found[f"{data.title}{f' of {table.name}' if data.simulated else ''}"] = one
+    all_of = list(found.values())
+    beyond = holm(all_of)
+    worse = [n for (n, one), sure in zip(found.items(), beyond, strict=True) if sure and one.worse]
+    n_better = sum(sure and one.better for one, sure in zip(all_of, beyond, strict=True))
+    n_less = sum(one.ratio < 1 for one in all_of)
+    chance = over_sets([one.ratio for one in all_of])
+    complete = len(found) == n_planned > 0
+    named = f" ({', '.join(worse)})" if worse else ""
+    text = (
+        f"smaller error on {n_less} of {len(found)} sets, beyond chance on {n_better}; larger "
+        f"beyond chance on {len(worse)}{named}; geometric mean "
+        f"of the ratio {np.exp(np.mean(np.log([one.ratio for one in all_of]))):.3f}, "
+        f"Wilcoxon's p over sets {chance:.2g}"
+        if found
+        else _NONE
+    )
+    return Claim(
+        f"h {solver}",
+        f"LIFE({solver}) always outperforms {solver}, the base that it is made of.",
+        _decided(n_less == len(found) and chance < LEVEL, bool(worse)) if complete else None,
+        text,
+        complete,
     )
 
 
@@ -200,15 +270,21 @@ def steadier(runs: Runs, solver: str, lost: Collection[Place] = ()) -> Claim:
             if life.n > 1 and base.n > 1:
                 pairs.append((life.sd, base.sd))
     n_less = sum(life < base for life, base in pairs)
+    chance, complete = of_counts(n_less, len(pairs)), len(pairs) == n_planned
     ratio = np.median([life / base for life, base in pairs if base > 0]) if pairs else np.nan
     return Claim(
         f"e {solver}",
         f"LIFE({solver}) varies less over seeds than {solver} (on most sets).",
-        n_less > len(pairs) / 2 if len(pairs) == n_planned else None,
-        f"smaller deviation of the error on {n_less} of {len(pairs)} sets; median ratio of "
-        f"deviations {ratio:.2f}"
+        _decided(
+            n_less > len(pairs) / 2 and chance < LEVEL, n_less < len(pairs) / 2 and chance < LEVEL
+        )
+        if complete
+        else None,
+        f"smaller deviation of the error on {n_less} of {len(pairs)} sets (sign test's p "
+        f"{chance:.2g}); median ratio of deviations {ratio:.2f}"
         if pairs
         else _NONE,
+        complete,
     )
 
 
@@ -254,6 +330,11 @@ def resnet(runs: Runs) -> Claim:
         if seeds
         else _NONE,
     )
+
+
+def _decided(holds: bool, fails: bool) -> bool | None:
+    """True, false, or None for neither."""
+    return True if holds else False if fails else None
 
 
 def _figure(runs: Runs, place: Place, field: str) -> Figure:
