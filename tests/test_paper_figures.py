@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import log_loss
 
 pytest.importorskip("fcntl", reason="records are locked by it")
 
@@ -35,29 +36,35 @@ def draw(name: str, folder: Path, **options: bool) -> list[str]:
 
 @dataclass
 class Measuring:
-    """In the place of `figures_theory.measure`: takes no time, and is killed at some setting."""
+    """In the place of `measure` or `compare`: takes no time, and is killed at some setting."""
 
     killed_at: int = -1
     done: list[str] = field(default_factory=list)
 
-    def __call__(self, pair: Any, data: Any, sample: Any, setting: Any) -> Any:
+    def _count(self, data: Any, setting: Any) -> float:
         if len(self.done) == self.killed_at:
             raise KeyboardInterrupt
         self.done.append(f"{data.name}, {setting.name}")
-        loss = 0.3 + 0.01 * len(self.done)
-        term = {"data": data.name, "cutoff": setting.cutoff, "subset_share": 0.5 - setting.cutoff}
+        return 0.3 + 0.01 * len(self.done)
+
+    def measure(self, pair: Any, data: Any, sample: Any, setting: Any) -> Any:
+        loss = self._count(data, setting)
+        term = {"cutoff": setting.cutoff, "subset_share": 0.5 - setting.cutoff}
         sizes = {"loss": loss, "accuracy": 2 * loss, "diversity": loss, "n_used": 3}
-        row = {"data": data.name, "setting": setting.name, "stacking": loss, "life": loss - 0.1}
-        terms = [{**term, "space": space, **sizes} for space in pair.spaces]
-        return terms, [{**row, "part": part} for part in ("train", "test")]
+        return [{**term, "space": space, **sizes} for space in pair.spaces]
+
+    def compare(self, pair: Any, data: Any, sample: Any, setting: Any) -> Any:
+        loss = self._count(data, setting)
+        return [{"stacking": loss, "life": loss - 0.1, "part": part} for part in ("train", "test")]
 
 
 @pytest.fixture
 def measuring(monkeypatch: pytest.MonkeyPatch) -> Measuring:
-    measure = Measuring()
-    monkeypatch.setattr(figures_theory, "measure", measure)
+    found = Measuring()
+    for name in ("measure", "compare"):
+        monkeypatch.setattr(figures_theory, name, getattr(found, name))
     monkeypatch.setattr(figures_theory, "draw_sample", lambda *_: None)
-    return measure
+    return found
 
 
 def test_there_are_twelve_figures_and_others_are_refused(tmp_path: Path) -> None:
@@ -66,7 +73,7 @@ def test_there_are_twelve_figures_and_others_are_refused(tmp_path: Path) -> None
         draw("loss", tmp_path)
 
 
-def test_a_killed_figure_goes_on_and_shares_its_fits(tmp_path: Path, measuring: Measuring) -> None:
+def test_a_killed_figure_goes_on(tmp_path: Path, measuring: Measuring) -> None:
     measuring.killed_at = 3
     with pytest.raises(KeyboardInterrupt):
         draw("loss_dec_cla", tmp_path)
@@ -74,8 +81,8 @@ def test_a_killed_figure_goes_on_and_shares_its_fits(tmp_path: Path, measuring: 
     measuring.killed_at = -1
     assert draw("loss_dec_cla", tmp_path) == ["loss_dec_cla.svg", "loss_dec_cla.png"]
     assert draw("stack_life_cal", tmp_path) == ["stack_life_cal.svg", "stack_life_cal.png"]
-    # Two sets with two cutoffs, and one setting more for the second figure.
-    assert len(measuring.done) == len(set(measuring.done)) == 2 * 3
+    # Two sets with two cutoffs, and with three random settings.
+    assert len(measuring.done) == len(set(measuring.done)) == 2 * (2 + 3)
     assert [path.name for path in sorted((tmp_path / "data").iterdir())] == [
         "loss_dec_cla.csv",
         "stack_life_cal.csv",
@@ -94,18 +101,40 @@ def test_nothing_is_computed_where_only_what_is_kept_may_be_drawn(
 
 
 @pytest.mark.parametrize("pair", [figures_theory.REGRESSIONS, figures_theory.CLASSES])
-def test_a_setting_is_measured(pair: figures_theory.Pair) -> None:
+def test_a_setting_is_decomposed(pair: figures_theory.Pair) -> None:
     data = pair.data[0]
     sample = draw_sample(data, 0, 300)
-    setting = figures_theory.SMALL_CUTOFFS[0]
-    terms, losses = figures_theory.measure(pair, data, sample, setting)
+    terms = figures_theory.measure(pair, data, sample, figures_theory.SMALL_CUTOFFS[0])
     assert [term["space"] for term in terms] == list(pair.spaces)
     for term in terms:
         assert term["loss"] == pytest.approx(term["accuracy"] - term["diversity"])
         assert 0 < term["subset_share"] < 1
-    assert [row["part"] for row in losses] == ["train", "test"]
-    assert losses[1]["stacking"] == terms[-1]["loss"]
-    assert all(0 < row["life"] < np.inf for row in losses)
+
+
+@pytest.mark.parametrize("pair", [figures_theory.REGRESSIONS, figures_theory.CLASSES])
+def test_life_fits_the_training_rows_no_worse_than_stacking_its_members(
+    pair: figures_theory.Pair,
+) -> None:
+    """Stacking weighs members as wholes; LIFE weighs their neurons, among them the same."""
+    data = pair.data[0]
+    sample = draw_sample(data, 0, 300)
+    train, test = figures_theory.compare(pair, data, sample, figures_theory.SMALL_RANDOM[1])
+    assert (train["part"], test["part"]) == ("train", "test")
+    assert train["life"] <= train["stacking"] * (1 + 1e-6)
+    assert all(0 < row[name] < np.inf for row in (train, test) for name in ("life", "stacking"))
+
+
+def test_the_loss_of_log_odds_is_scikit_learns() -> None:
+    rng = np.random.default_rng(0)
+    scores, y = rng.normal(size=50), rng.integers(0, 2, 50)
+    known = log_loss(y, 1 / (1 + np.exp(-scores)))
+    assert figures_theory.mean_loss(scores, y, "classification") == pytest.approx(known)
+
+
+def test_random_settings_are_the_same_every_time_and_all_differ() -> None:
+    settings = figures_theory.random_settings()
+    assert settings == figures_theory.random_settings()
+    assert len({replace(one, name="") for one in settings}) == figures_theory.N_RANDOM
 
 
 def test_selection_is_drawn_and_not_computed_again(

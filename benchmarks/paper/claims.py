@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     from benchmarks.paper.records import Record
     from benchmarks.paper.summary import Figure, Place, Runs
 
-#: A rank correlation below this counts as falling, an R² of a line above that as a line.
-FALLS, LINE = -0.5, 0.9
+#: A rank correlation below this counts as falling.
+FALLS = -0.5
+#: R² of a line from which on two losses are strongly related, and below which they are not:
+#: chosen by hand, since the paper names no number.
+LINE, NO_LINE = 0.75, 0.5
 #: Improvement of R² over the base that the paper states.
 STATED = {"LLA": 0.046, "Adam": 0.018}
 _DECOMPOSITIONS = ("loss_dec.csv", "loss_dec_cla.csv")
@@ -115,11 +118,13 @@ def linear(folder: Path) -> Claim:
     fits = {name: float(np.corrcoef(*pair)[0, 1] ** 2) for name, pair in _pairs(folder).items()}
     train = [fit for name, fit in fits.items() if name.endswith("train")]
     text = "; ".join(f"{name} {fit:.3f}" for name, fit in fits.items())
+    complete = len(train) == _N_CURVES
     return Claim(
         "b1",
-        "LIFE's training loss is linear in that of stacking the same members.",
-        all(fit >= LINE for fit in train) if len(train) == _N_CURVES else None,
+        "LIFE's training loss is nearly linear in that of stacking the same members.",
+        _decided(min(train) >= LINE, min(train) < NO_LINE) if complete else None,
         f"R² of the line: {text}" if fits else _NONE,
+        complete,
     )
 
 

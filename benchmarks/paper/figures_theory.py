@@ -1,8 +1,9 @@
 """Figures of section 2.3 and of base learner selection: `stack_life`, `loss_dec`, `base`.
 
-A setting is one fit of LIFE. Its members are stacked too, with weights on the simplex fitted to the
-training rows; the loss of that weighted mean is decomposed on the test rows, and stands beside
-LIFE's own. Cutoffs of step 1 are settings like others, so that both figures share their fits.
+A setting is one fit of LIFE. For the decomposition, its members are stacked with weights on the
+simplex fitted to the training rows; the loss of that weighted mean is decomposed on the test rows.
+For the comparison with stacking, settings are drawn at random, and both output layers are what the
+paper has: least squares, or the largest likelihood, without a penalty or a constraint.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import expit
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from benchmarks.paper.experiments import REGRESSION, TABLES
 from benchmarks.paper.samples import draw_sample
@@ -35,6 +37,8 @@ from lifenet.theory import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
     from matplotlib.figure import Figure
 
@@ -85,27 +89,41 @@ CLASSES = Pair(
 )
 _CUTOFFS = (-1.2, -0.8, -0.5, -0.3, -0.15, 0.0, 0.15, 0.4, 0.7)
 CUTOFFS = tuple(Setting(f"cutoff {cutoff:g}", cutoff) for cutoff in _CUTOFFS)
-OTHERS = (
-    Setting("3 neurons", neurons=3),
-    Setting("4 neurons", neurons=4),
-    Setting("10 neurons", neurons=10),
-    Setting("10 networks", networks=10),
-    Setting("20 networks", networks=20),
-    Setting("one level of 20", levels=(20,)),
-    Setting("shares of 0.3 to 0.7", lower=0.3, upper=0.7),
-)
+#: Settings of the comparison with stacking, drawn at random.
+N_RANDOM = 40
 _TINY = {"levels": (3,), "networks": 3, "neurons": 2}
 SMALL_CUTOFFS = tuple(Setting(f"cutoff {cut:g}", cut, **_TINY) for cut in (-0.5, 0.0))
-SMALL_OTHERS = (Setting("4 neurons", **{**_TINY, "neurons": 4}),)
+SMALL_RANDOM = tuple(Setting(f"random {n}", **{**_TINY, "neurons": n}) for n in (2, 3, 4))
 
 KEEP = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 SELECTION = Setting("base learner selection", networks=60, neurons=8, lower=0.1, upper=0.9)
 SELECTED = tuple(TABLES["sim_reg1"].find(name) for name in ("GAM", "MIM"))
 
 
+def random_settings(n: int = N_RANDOM) -> tuple[Setting, ...]:
+    """Settings of all of LIFE's parameters, drawn at random; the same every time."""
+    generator = np.random.default_rng(0)
+    found = []
+    for number in range(n):
+        n_levels = int(generator.integers(1, 3))
+        found.append(
+            Setting(
+                f"random {number}",
+                cutoff=round(float(generator.uniform(-1.0, 0.5)), 3),
+                levels=tuple(int(one) for one in generator.integers(4, 16, n_levels)),
+                networks=int(generator.integers(10, 61)),
+                neurons=int(generator.integers(2, 11)),
+                lower=round(float(generator.uniform(0.02, 0.2)), 3),
+                upper=round(float(generator.uniform(0.8, 0.99)), 3),
+            )
+        )
+    return tuple(found)
+
+
 def draw_decompositions(pair: Pair, store: Store) -> Figure:
     """Accuracy and diversity, and the loss that they leave, against the average subset size."""
-    _complete(pair, _cutoffs(store), store, pair.decomposition)
+    settings = SMALL_CUTOFFS if store.small else CUTOFFS
+    _complete(pair, settings, store, pair.decomposition, measure)
     table = store.read(f"{pair.decomposition}.csv")
     figure, axes = plt.subplots(2, 1, figsize=(8.6, 7.0), layout="constrained")
     for ax, data in zip(axes, pair.data, strict=True):
@@ -133,8 +151,8 @@ def _draw_decomposition(ax: Any, data: Data, rows: pd.DataFrame) -> None:
 
 def draw_comparisons(pair: Pair, store: Store) -> Figure:
     """LIFE's loss against that of stacking the same members, on training and on test rows."""
-    settings = (*_cutoffs(store), *(SMALL_OTHERS if store.small else OTHERS))
-    _complete(pair, settings, store, pair.comparison)
+    settings = SMALL_RANDOM if store.small else random_settings()
+    _complete(pair, settings, store, pair.comparison, compare)
     table = store.read(f"{pair.comparison}.csv")
     figure, axes = plt.subplots(2, 2, figsize=(8.2, 8.4), layout="constrained")
     for row, data in zip(axes, pair.data, strict=True):
@@ -153,14 +171,16 @@ def _name(ax: Any, name: str) -> None:
     ax.set_title(f"{name}\n{title}", fontsize=9, color=INK)
 
 
-def _cutoffs(store: Store) -> tuple[Setting, ...]:
-    return SMALL_CUTOFFS if store.small else CUTOFFS
-
-
-def _complete(pair: Pair, settings: tuple[Setting, ...], store: Store, figure: str) -> None:
+def _complete(
+    pair: Pair,
+    settings: tuple[Setting, ...],
+    store: Store,
+    figure: str,
+    measured: Callable[[Pair, Data, Sample, Setting], list[dict[str, Any]]],
+) -> None:
     """Measure the settings that are not kept, one by one, each written when it is done."""
     for data in pair.data:
-        kept = store.read(f"{pair.comparison}.csv")
+        kept = store.read(f"{figure}.csv")
         done = set() if kept.empty else set(kept.loc[kept["data"] == data.name, "setting"])
         missing = [one for one in settings if one.name not in done]
         if not missing:
@@ -169,29 +189,27 @@ def _complete(pair: Pair, settings: tuple[Setting, ...], store: Store, figure: s
         sample = draw_sample(data, 0, SMALL_ROWS if store.small else None)
         for setting in missing:
             print(f"  {figure}: {data.name}, {setting.name}", flush=True)
-            terms, losses = measure(pair, data, sample, setting)
-            if setting in _cutoffs(store):
-                store.add(f"{pair.decomposition}.csv", terms, ("data", "space", "cutoff"))
-            store.add(f"{pair.comparison}.csv", losses, ("data", "setting", "part"))
+            about = {"data": data.name, "setting": setting.name}
+            rows = [{**about, **row} for row in measured(pair, data, sample, setting)]
+            own = "space" if measured is measure else "part"
+            store.add(f"{figure}.csv", rows, ("data", "setting", own))
 
 
-def measure(
-    pair: Pair, data: Data, sample: Sample, setting: Setting
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Rows of the two tables: decompositions a space, and losses of stacking and LIFE a part."""
+def measure(pair: Pair, data: Data, sample: Sample, setting: Setting) -> list[dict[str, Any]]:
+    """The decomposition of the mixture's loss, a row a space."""
     model = _fit(data, sample, setting)
     members = [_scores(model, X) for X in (sample.X, sample.X_test)]
-    targets = (sample.y, sample.y_test)
     terms = []
     for space in pair.spaces:
         parts = [_in_space(scores, space) for scores in members]
         weights = simplex_weights(parts[0], sample.y, space=space)
         train, test = (
-            decompose(part, y, weights, space=space) for part, y in zip(parts, targets, strict=True)
+            decompose(part, y, weights, space=space)
+            for part, y in zip(parts, (sample.y, sample.y_test), strict=True)
         )
         terms.append(
             {
-                "data": data.name, "space": space, "cutoff": setting.cutoff,
+                "space": space, "cutoff": setting.cutoff,
                 "subset_share": float(np.mean([one.subset.share for one in model.members_])),
                 "loss": test.loss, "accuracy": test.accuracy, "diversity": test.diversity,
                 "train_loss": train.loss, "train_accuracy": train.accuracy,
@@ -199,20 +217,46 @@ def measure(
                 "n_members": len(model.members_), "n_used": int(np.count_nonzero(weights)),
             }
         )  # fmt: skip
-    # The last space is the one in which a weighted mean of members is one of LIFE's output layers.
-    losses = [
+    return terms
+
+
+def compare(pair: Pair, data: Data, sample: Sample, setting: Setting) -> list[dict[str, Any]]:
+    """Losses of LIFE and of stacking the same members, both without a penalty, a row a part."""
+    model = _fit(data, sample, setting, readout="linear")
+    parts = {"train": (sample.X, sample.y), "test": (sample.X_test, sample.y_test)}
+    members = {part: _scores(model, X) for part, (X, _) in parts.items()}
+    stacked = stack(members["train"], sample.y, data.task)
+    return [
         {
-            "data": data.name, "setting": setting.name, "part": part, "stacking": mixed.loss,
-            "life": decompose(model.network_.score(X), y, "equal", space=space).loss,
+            "part": part,
+            "stacking": mean_loss(stacked(members[part]), y, data.task),
+            "life": mean_loss(model.network_.score(X)[:, 0], y, data.task),
+            "neurons": model.network_.n_neurons,
         }
-        for part, mixed, X, y in zip(
-            _PARTS, (train, test), (sample.X, sample.X_test), targets, strict=True
-        )
-    ]  # fmt: skip
-    return terms, losses
+        for part, (X, y) in parts.items()
+    ]
 
 
-def _fit(data: Data, sample: Sample, setting: Setting) -> Any:
+def stack(scores: Any, y: Any, task: str) -> Callable[[Any], Any]:
+    """A linear model of the members' scores, by least squares or the largest likelihood."""
+    center, scale = scores.mean(axis=0), scores.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    if task == REGRESSION:
+        fitted: Any = LinearRegression().fit((scores - center) / scale, y)
+        return lambda other: fitted.predict((other - center) / scale)
+    # Hardly a penalty: without any, members that tell classes apart would never end it.
+    fitted = LogisticRegression(C=1e6, max_iter=2_000).fit((scores - center) / scale, y)
+    return lambda other: fitted.decision_function((other - center) / scale)
+
+
+def mean_loss(scores: Any, y: Any, task: str) -> float:
+    """Mean squared error, or log-loss of log-odds."""
+    if task == REGRESSION:
+        return float(np.mean(np.square(scores - y)))
+    return float(np.mean(np.logaddexp(0.0, scores) - y * scores))
+
+
+def _fit(data: Data, sample: Sample, setting: Setting, readout: Any = None) -> Any:
     sampler = NeuronProjection(
         levels=setting.levels,
         lower=setting.lower,
@@ -221,7 +265,7 @@ def _fit(data: Data, sample: Sample, setting: Setting) -> Any:
         max_networks=setting.networks,
     )
     kind = LIFERegressor if data.task == REGRESSION else LIFEClassifier
-    model = kind(sampler, LLA(setting.neurons), random_state=0)
+    model = kind(sampler, LLA(setting.neurons), readout, random_state=0)
     return model.fit(sample.X, sample.y)
 
 
