@@ -521,7 +521,7 @@ class TestBars:
         assert bar(bars, "fewest trials").endswith("(limit >= 20) short")
         assert "1 (limit <= 0) short" in bar(bars, "different splits")
         assert "1 (limit >= 1) ok" in bar(bars, "compared")
-        assert ": 1 (limit <= 0) short" in bar(bars, "without a reason")
+        assert ": 1 (limit <= 0) short" in bar(bars, "2 sd without a reason")
         assert "0 (limit >= 15) short" in bar(bars, "claims of the paper tested")
         assert sum(line.startswith("note claim") for line in bars.lines) == 15
         assert sum("cells run" in line for line in bars.lines) == len(TABLES) == 8

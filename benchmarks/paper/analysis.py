@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.bars import RESULTS
-from benchmarks.paper import claims
+from benchmarks.paper import claims, goals
 from benchmarks.paper.experiments import CLASSIFICATION, TABLES, TUNED, cells, needs_tuning
 from benchmarks.paper.protocol import PAPER
 from benchmarks.paper.records import FIT, TUNING
@@ -210,6 +210,8 @@ def add_bars(bars: Bars, records: Iterable[Record], folder: Path = RESULTS) -> N
     _seed_bars(bars, summaries)
     protocol_bars(bars, records, TABLES, PAPER)
     _paper_bars(bars, summaries)
+    reasons = read_reasons()
+    goals.add_bars(bars, summaries, lambda *place: _reason(reasons, place))
     _claim_bars(bars, claims.examine(records, folder / "paper-figures"))
 
 
