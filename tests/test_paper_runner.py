@@ -222,7 +222,7 @@ def test_the_plan_has_every_cell_once_and_its_tuning_before_it():
     for job in jobs:
         needed = job.needs()
         assert needed is None or given.index(needed) < given.index(job.gives()[0])
-    assert sum(job.kind == REPLICATE for job in jobs) == 5
+    assert sum(job.kind == REPLICATE for job in jobs) == 10
     assert len(plan(["real_reg"], ["casp"], ["LLA"])) == 1 + 5
     assert len(plan(["real_cla"], ["breast_cancer"], ["LLA"])) == 1 + 10
 

@@ -232,7 +232,7 @@ _ALL = (
         (Data("MNIST", "MNIST", "mnist", CLASSIFICATION, 70_000),),
         RESNETS,
         tuned=False,
-        n_seeds=5,
+        n_seeds=10,
     ),
 )
 #: Every table by the paper's label.
