@@ -98,6 +98,15 @@ class TestRegression:
         np.testing.assert_allclose(model.predict(X), 0.3)
         assert model.network_.n_neurons == 0
 
+    @pytest.mark.parametrize(("n", "p", "width"), [(60, 3, 10), (1_000, 3, 25), (3_000, 3, 40)])
+    def test_the_width_follows_the_rows_and_columns(self, n, p, width):
+        generator = np.random.default_rng(0)
+        X, y = generator.normal(size=(n, p)), generator.normal(size=n)
+        model = LLARegressor(max_iter=1, random_state=0)
+        assert model.fit(X, y).network_.n_neurons == width
+        weighted = model.fit(X[: n // 2], y[: n // 2], np.full(n // 2, 2.0))
+        assert weighted.network_.n_neurons == width  # a weight of two is a repeated row
+
     def test_fewer_rows_than_neurons(self):
         generator = np.random.default_rng(0)
         X, y = generator.normal(size=(6, 2)), generator.normal(size=6)

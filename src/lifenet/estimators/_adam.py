@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from lifenet.data.problem import Problem
+
 __all__ = ["AdamClassifier", "AdamRegressor"]
 
 
@@ -43,7 +45,7 @@ class _AdamEstimator(SingleEstimator):
 
     _pooled_ridge = 1e-3
 
-    def _solver(self) -> Adam:
+    def _solver(self, problem: Problem) -> Adam:
         return Adam(**{name: getattr(self, name) for name in Adam().get_params()})
 
 

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from lifenet.data.problem import Problem
+
 __all__ = ["LLAClassifier", "LLARegressor"]
 
+# Width where none is given: ten rows for each unknown, between these bounds. More neurons do little
+# harm, since the ridge follows the evidence; fewer are often too few (docs/lla.md).
+_ROWS_AN_UNKNOWN, _NARROWEST, _WIDEST = 10, 10, 40
 # Penalty of the output layer that more than two classes share, where the networks find their own.
 _POOLED = 1e-3
 
@@ -27,7 +32,7 @@ class _LLAEstimator(SingleEstimator):
     """What the regressor and the classifier share."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neurons": [Interval(Integral, 1, None, closed="left")],
+        "n_neurons": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "algorithm": [StrOptions({"damped", "printed"})],
         "init": [StrOptions({"random", "least-squares"})],
@@ -39,7 +44,7 @@ class _LLAEstimator(SingleEstimator):
         "verbose": ["verbose"],
     }
 
-    n_neurons: int
+    n_neurons: int | Literal["auto"]
     ridge: float | Literal["auto"]
     algorithm: Literal["damped", "printed"]
     init: Literal["random", "least-squares"]
@@ -55,10 +60,14 @@ class _LLAEstimator(SingleEstimator):
         """Some penalty, also where the networks have none: the optimum is unique with it only."""
         return _POOLED if isinstance(self.ridge, str) else max(self.ridge, 1e-6)
 
-    def _solver(self) -> LLA | PrintedLLA:
+    def _solver(self, problem: Problem) -> LLA | PrintedLLA:
+        width = self.n_neurons
+        if isinstance(width, str):
+            wanted = problem.rows.total_weight / (_ROWS_AN_UNKNOWN * (problem.rows.n_features + 1))
+            width = int(min(max(wanted, _NARROWEST), _WIDEST))
         if self.algorithm == "printed":
-            return PrintedLLA(self.n_neurons, self.init, self.max_iter, self.tol, self.n_init)
-        return LLA(self.n_neurons, self.ridge, self.init, self.max_iter, self.tol, self.n_init)
+            return PrintedLLA(width, self.init, self.max_iter, self.tol, self.n_init)
+        return LLA(width, self.ridge, self.init, self.max_iter, self.tol, self.n_init)
 
 
 class LLARegressor(NetworkRegressor, _LLAEstimator):
@@ -70,8 +79,8 @@ class LLARegressor(NetworkRegressor, _LLAEstimator):
 
     Parameters
     ----------
-    n_neurons : int, default=10
-        Width of the hidden layer.
+    n_neurons : int or "auto", default="auto"
+        Width of the hidden layer. "auto" has ten rows for each unknown, from 10 to 40 neurons.
     ridge : float or "auto", default="auto"
         Penalty on the squared size of the neurons, in standardised units: from 1e-6 (many rows,
         little noise) to 1e-1 (few rows, much noise). "auto" follows the evidence. "printed" has
@@ -121,7 +130,7 @@ class LLARegressor(NetworkRegressor, _LLAEstimator):
 
     def __init__(
         self,
-        n_neurons: int = 10,
+        n_neurons: int | Literal["auto"] = "auto",
         *,
         ridge: float | Literal["auto"] = "auto",
         algorithm: Literal["damped", "printed"] = "damped",
@@ -153,8 +162,9 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
 
     Parameters
     ----------
-    n_neurons : int, default=10
-        Width of the hidden layer; with more than two classes, neurons for each class.
+    n_neurons : int or "auto", default="auto"
+        Width of the hidden layer; with more than two classes, neurons for each class. "auto" has
+        ten rows for each unknown, from 10 to 40 neurons.
     ridge : float or "auto", default="auto"
         Penalty on the squared size of the neurons, in standardised units: from 1e-6 (many rows,
         little noise) to 1e-1 (few rows, much noise). "auto" follows the evidence. "printed" has
@@ -216,7 +226,7 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
 
     def __init__(
         self,
-        n_neurons: int = 10,
+        n_neurons: int | Literal["auto"] = "auto",
         *,
         ridge: float | Literal["auto"] = "auto",
         algorithm: Literal["damped", "printed"] = "damped",

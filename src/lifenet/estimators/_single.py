@@ -16,6 +16,7 @@ from lifenet.recipe.single import train_single
 if TYPE_CHECKING:
     from typing import Self
 
+    from lifenet.data.problem import Problem
     from lifenet.solvers.base import Iteration, Outcome, Trainer
 
 __all__ = ["SingleEstimator"]
@@ -33,7 +34,7 @@ class SingleEstimator(NetworkEstimator):
     # Penalty of the output layer that more than two classes share.
     _pooled_ridge: float = 1e-6
 
-    def _solver(self) -> Trainer:
+    def _solver(self, problem: Problem) -> Trainer:
         raise NotImplementedError
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -56,7 +57,7 @@ class SingleEstimator(NetworkEstimator):
             else:
                 training = train_single(
                     data.problem,
-                    self._solver(),
+                    self._solver(data.problem),
                     Run(self._seed(), deadline=Deadline.after(self.time_limit)),
                     self._pooled_ridge,
                     print_iteration if self.verbose else None,

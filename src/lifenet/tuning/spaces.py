@@ -209,7 +209,8 @@ def _suggest_ridge(trial: Trial) -> float | str:
 
 
 def _start_lla(n_samples: int, n_features: int) -> dict[str, Any]:
-    width = min(10, _width(n_samples, _WIDEST_ALONE))
+    # What "auto" takes, or nearly so.
+    width = min(max(n_samples // (10 * (n_features + 1)), 10), 40, _width(n_samples, _WIDEST_ALONE))
     return {"n_neurons": width, "penalty": "auto", "init": "random", "n_init": 1}
 
 
