@@ -541,7 +541,10 @@ class TestPromises:
             X = generator.standard_t(2, size=(150, 6))
             y = X[:, 0] + generator.normal(size=150)
             model = LIFERegressor(
-                NeuronProjection(levels=(8, 8)), LLA(10, max_iter=20), random_state=seed
+                NeuronProjection(levels=(8, 8)),
+                LLA(10, max_iter=20),
+                RidgeOutput(shares=(1.0,)),
+                random_state=seed,
             )
             model.fit(X[:100], y[:100])
             assert model.network_.n_neurons >= 100

@@ -120,6 +120,65 @@ class TestSquaredError:
         expected = ridge_by_rows(X, y, weight, best, SCALE)
         np.testing.assert_allclose(fit(problem, parts=parts)[:, 0], expected, rtol=1e-6, atol=1e-9)
 
+    def test_base_learners_beyond_those_of_use_on_the_validation_rows_are_left_out(self):
+        """Nested draws, each at its own best penalty: the least loss by brute force."""
+        generator = np.random.default_rng(3)
+        n, n_members = 120, 16
+        X = generator.normal(size=(n, n_members))
+        y = X[:, :3].sum(axis=1) + generator.normal(size=n)
+        problem = plain_problem(X, y)
+        parts = split_rows(problem, 60)
+        layer = plain_layer(n_members, member=np.arange(n_members))
+        coefficients = fit(problem, layer=layer, parts=parts, shares=(0.25, 1.0))
+        order = np.random.default_rng(0).permutation(n_members)
+
+        def least_loss(members):
+            moments = gather_moments(parts[0], layer.features, layer.scale).of(members)
+            losses = []
+            for penalty in Spectrum.of(*moments.centred).penalties():
+                b = ridge_by_rows(
+                    X[:60][:, members], y[:60], np.ones(60), penalty, np.ones(len(members))
+                )
+                losses.append(np.sum((y[60:] - X[60:][:, members] @ b[:-1] - b[-1]) ** 2))
+            return min(losses)
+
+        few, all_of_them = np.sort(order[:4]), np.arange(n_members)
+        expected = few if least_loss(few) < least_loss(all_of_them) else all_of_them
+        np.testing.assert_array_equal(np.flatnonzero(coefficients[:-1, 0]), expected)
+        inside = fit(
+            plain_problem(X[:, expected], y),
+            layer=plain_layer(len(expected)),
+            parts=[
+                plain_problem(X[rows][:, expected], y[rows]) for rows in (slice(60), slice(60, n))
+            ],
+        )
+        np.testing.assert_allclose(coefficients[np.append(expected, -1)], inside, rtol=1e-6)
+
+    @pytest.mark.parametrize("loss", [SquaredError(), Logistic()])
+    def test_more_base_learners_that_know_nothing_hardly_hurt(self, loss):
+        generator = np.random.default_rng(0)
+        n, n_members = 400, 320
+        X = generator.normal(size=(n, n_members))
+        # The more base learners are drawn, the more of them say nothing; the first know something.
+        order = np.random.default_rng(0).permutation(n_members)
+        signal = X[:, order[:40]] @ np.full(40, 0.5)
+        y = signal + generator.normal(size=n)
+        y = y if loss.quadratic else (y > 0).astype(float)
+        problem = plain_problem(X[:300], y[:300], loss=loss)
+        layer = plain_layer(n_members, member=np.arange(n_members))
+
+        def error(shares):
+            b = fit(problem, layer=layer, parts=split_rows(problem, 200), shares=shares)
+            score = X[300:] @ b[:-1, 0] + b[-1, 0]
+            return np.mean(loss.value(y[300:], score[:, None]))
+
+        assert error((0.125, 0.25, 0.5, 1.0)) < 0.9 * error((1.0,))
+
+    @pytest.mark.parametrize("shares", [(), (0.0, 1.0), (0.5, 1.5)])
+    def test_shares_out_of_range_are_refused(self, shares):
+        with pytest.raises(ValueError, match="shares must be numbers above 0"):
+            RidgeOutput(shares=shares).check()
+
     def test_features_that_never_act_get_nothing(self):
         problem = make(SquaredError())
         X, y, weight = columns(problem)

@@ -16,7 +16,7 @@ from lifenet.data import budgets
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lifenet._typing import Floats
+    from lifenet._typing import Floats, Integers
     from lifenet.data.problem import Problem
     from lifenet.data.rows import Block
     from lifenet.neurons.features import Features
@@ -55,6 +55,11 @@ class Moments:
         return replace(
             self, products=self.products - other.products, total=self.total - other.total
         )
+
+    def of(self, index: Integers) -> Moments:
+        """Those of some of the features."""
+        kept = np.append(index, np.arange(self.n_features, len(self.products)))
+        return Moments(self.products[np.ix_(kept, kept)], len(index), self.total)
 
     @property
     def means(self) -> Floats:

@@ -28,7 +28,7 @@ from lifenet.output.newton import Curvature, fit_coefficients, hold_features, sp
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lifenet._typing import Floats
+    from lifenet._typing import Floats, Integers
     from lifenet.data.folds import Fold
     from lifenet.data.problem import Problem
     from lifenet.data.rows import Block
@@ -51,6 +51,8 @@ _LEAST_LEFT = 0.05
 # Factors between class indicators and scores that are compared, and the steps of Newton's method
 # that follow for several outputs: where fine-tuning comes after, the last digits are worth little.
 _FACTORS, _FEW_STEPS = (2.0, 4.0, 8.0, 16.0, 32.0), 6
+# Base learners from which on fewer of them are tried. Chosen by hand.
+_MANY_MEMBERS = 8
 # Where a penalty of zero is asked for, this much keeps the fit of separable rows finite.
 _WHISPER = 1e-10
 
@@ -76,12 +78,17 @@ class RidgeOutput(Settings):
         Penalty discounts tried for the neurons of base learners relative to leaf neurons of equal
         standard deviation; chosen on the validation rows. Without leaf neurons all neurons are
         penalised alike; without discounts by the lengths of their weights.
+    shares : sequence of float, default=(0.125, 0.25, 0.5, 1.0)
+        Shares of the base learners, drawn at random, that are tried where there are no discounts;
+        chosen on the validation rows. More base learners than the rows can tell apart overfit
+        under any penalty. (1.0,) takes all.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "penalty": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "inflation": [Interval(Real, 0, None, closed="neither")],
         "discounts": ["array-like"],
+        "shares": ["array-like"],
     }
 
     weighs_members: ClassVar[bool] = False
@@ -89,6 +96,7 @@ class RidgeOutput(Settings):
     penalty: float | str = "auto"
     inflation: float = 1.4
     discounts: Sequence[float] = ()
+    shares: Sequence[float] = (0.125, 0.25, 0.5, 1.0)
 
     def check(self) -> None:
         """Refuse settings out of their range."""
@@ -97,12 +105,50 @@ class RidgeOutput(Settings):
         wrong = [one for one in given if not (isinstance(one, Real) and float(one) > 0)]
         if wrong:
             raise ValueError(f"discounts must be numbers above 0; {wrong[0]!r} is among them.")
+        given = self.shares
+        wrong = [one for one in given if not (isinstance(one, Real) and 0 < float(one) <= 1)]
+        if wrong or not len(self.shares):
+            raise ValueError(
+                f"shares must be numbers above 0 and at most 1, at least one; got {given!r}."
+            )
 
     def fit(self, layer: Layer, fold: Fold, generator: np.random.Generator) -> Floats:
         """Coefficients, (n_features + 1, n_outputs)."""
         if len(self.discounts):
             return self._fit_discounted(layer, fold)
-        return self._fit(layer, fold)
+        numbers = self._numbers(layer)
+        if fold.validation is None or not isinstance(self.penalty, str) or len(numbers) == 1:
+            return self._fit(layer, fold)
+        chosen = layer.features_of(self._choose_members(layer, fold, numbers, generator))
+        coefficients = np.zeros((layer.n_features + 1, fold.fit.loss.n_outputs))
+        coefficients[np.append(chosen, -1)] = self._fit(layer.pick(chosen), fold)
+        return coefficients
+
+    def _numbers(self, layer: Layer) -> list[int]:
+        """How many base learners are tried, rising; only all where they are few."""
+        n = layer.n_members
+        if n < _MANY_MEMBERS:
+            return [n]
+        return sorted({max(1, round(float(share) * n)) for share in self.shares})
+
+    def _choose_members(
+        self, layer: Layer, fold: Fold, numbers: Sequence[int], generator: np.random.Generator
+    ) -> Integers:
+        """The base learners whose least-squares fit is best on the validation rows.
+
+        Those of each number are among those of the next. Losses of classes choose by squared error
+        of their indicators: one matrix of moments then serves all.
+        """
+        assert fold.validation is not None
+        order = generator.permutation(layer.n_members)
+        moments = gather_moments(fold.train, layer.features, layer.scale)
+        losses = []
+        for number in numbers:
+            index = layer.features_of(order[:number])
+            fewer, some = layer.pick(index), moments.of(index)
+            spectrum = Spectrum.of(*some.centred)
+            losses.append(_validated(fold.validation, fewer, some, spectrum, SquaredError())[0])
+        return np.sort(order[: numbers[int(np.argmin(losses))]])
 
     def _fit_discounted(self, layer: Layer, fold: Fold) -> Floats:
         """Coefficients under the discount that the validation rows choose; the middle without any.
@@ -157,19 +203,23 @@ class RidgeOutput(Settings):
         moments = gather_moments(problem, layer.features, layer.scale)
         spectrum = Spectrum.of(*moments.centred)
         if validation is not None:
-            penalty = _least_validated(validation, layer, moments, spectrum)
+            # Several outputs are compared as they are fitted, by least squares.
+            measure = loss if loss.n_outputs == 1 else SquaredError()
+            penalty = _validated(validation, layer, moments, spectrum, measure)[1]
         else:
             penalty = least_gcv_penalty(spectrum, moments.total, self.inflation)
         return penalty * _mean_curvature(problem), None
 
 
-def _least_validated(
-    validation: Problem, layer: Layer, moments: Moments, spectrum: Spectrum
-) -> float:
-    """The penalty of the quadratic whose fit has the least loss on the validation rows."""
+def _validated(
+    validation: Problem, layer: Layer, moments: Moments, spectrum: Spectrum, loss: Loss
+) -> tuple[float, float]:
+    """The least loss of the validation rows over the penalties of a quadratic, and its penalty."""
     penalties = spectrum.penalties()
     fits = [moments.with_intercept(spectrum.coefficients(float(one))) for one in penalties]
-    return float(penalties[int(np.argmin(_losses(validation, layer, np.stack(fits, axis=2))))])
+    losses = _losses(validation, layer, np.stack(fits, axis=2), loss)
+    best = int(np.argmin(losses))
+    return float(losses[best]), float(penalties[best])
 
 
 def _follow_path(
@@ -242,12 +292,13 @@ def _softened(validation: Problem) -> Problem:
     return replace(validation, rows=validation.rows.with_target(target))
 
 
-def _losses(validation: Problem, layer: Layer, path: Floats) -> Floats:
+def _losses(validation: Problem, layer: Layer, path: Floats, loss: Loss) -> Floats:
     """Loss of each fit of a path (n_features + 1, n_outputs, n_fits), summed over the rows.
 
-    Several outputs are compared by squared error of their responses, as they were fitted.
+    Parameters
+    ----------
+    loss : of one output, summed over the responses
     """
-    loss: Loss = validation.loss if validation.loss.n_outputs == 1 else SquaredError()
 
     def sums(block: Block) -> tuple[Floats]:
         columns = layer.features.of(block) / layer.scale[:, None]
@@ -327,7 +378,8 @@ def _shortened(
 
 
 def _mean_loss(problem: Problem, layer: Layer, fit: Floats) -> float:
-    return float(_losses(problem, layer, fit[:, :, None])[0]) / problem.rows.total_weight
+    losses = _losses(problem, layer, fit[:, :, None], problem.loss)
+    return float(losses[0]) / problem.rows.total_weight
 
 
 def _mean_curvature(problem: Problem) -> float:
