@@ -181,8 +181,8 @@ class LIFEClassifier(NetworkClassifier, LIFEEstimator):
         Step 1: `NeuronProjection`, `RandomProjection` or `Bootstrap`. None leaves the preset's.
     solver : {"lla", "adam"}, solver or None, default=None
         Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each member (with more than
-        two classes, for each class). By name 10, 20 or 40, whichever does best on the validation
-        rows for a single network (10 without any). None leaves the preset's.
+        two classes, for each class). By name 10, 20 or 40, the narrowest single network that is as
+        good as any on the validation rows (10 without any). None leaves the preset's.
     readout : {"ridge", "linear", "elastic-net", "lasso", "selection", "mixing", "average"}, \
 output layer or None, default=None
         Step 3: `RidgeOutput`, `ElasticNetOutput`, `BaseLearnerSelection`, `Mixing` or `Averaging`.

@@ -71,10 +71,11 @@ class Hierarchy(Settings):
     solver : {"lla", "adam"} or solver, default="lla"
         Step 2: `LLA` or `Adam`; its `n_neurons` is K_J, the neurons of each base learner.
     n_neurons : int, sequence of int or "auto", default="auto"
-        K_J where the solver is given by name. Of several, the one with which a single network
-        does best on the validation rows (the first without any). "auto" takes 10, or chooses
-        from 10, 20 and 40 where the loss is separable: base learners that are too narrow to tell
-        classes apart do not make up for it together.
+        K_J where the solver is given by name. Of several, the narrowest with which a single
+        network is as good on the validation rows as with any, within one standard error (the
+        first without such rows). "auto" takes 10, or chooses from 10, 20 and 40 where the loss
+        is separable: base learners that are too narrow to tell classes apart do not make up for
+        it together.
     max_iter : int, default=20
         Most iterations of base learners whose solver is "lla": their output layer is fitted anew.
     n_networks : int or None, default=None

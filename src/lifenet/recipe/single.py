@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from lifenet._threads import one_blas_thread
-from lifenet.data.evaluation import mean_loss
+from lifenet.data.evaluation import row_losses, standard_error
 from lifenet.neurons.layer import Layer
 from lifenet.output.newton import fit_coefficients, spreads
 from lifenet.solvers.base import Task
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lifenet._clock import Deadline
+    from lifenet._typing import Floats
     from lifenet.data.folds import Fold
     from lifenet.data.problem import Problem
     from lifenet.data.run import Run
@@ -78,21 +79,29 @@ def train_single(
 
 
 def choose_width(fold: Fold, solver: Trainer, widths: Sequence[int], run: Run) -> int:
-    """The width at which a single network has the least loss on the validation rows.
+    """The narrowest single network that is as good as the best of them on the validation rows.
 
-    Base learners of it can tell by themselves what there is to tell; wider ones would overfit.
-    When the time is over, the best of those tried.
+    Base learners of that width can tell by themselves what there is to tell; wider ones would
+    overfit, and take longer. As good is within one standard error of the difference. When the time
+    is over, of those tried.
     """
-    if fold.validation is None or len(widths) == 1:
+    validation = fold.validation
+    if validation is None or len(widths) == 1:
         return widths[0]
-    losses = []
+    losses: list[Floats] = []
+    widths = sorted(widths)
     for width in widths:
         narrow = clone(solver).set_params(n_neurons=width)
-        network = train_single(fold.train, narrow, run).network
-        losses.append(mean_loss(fold.validation, network))
+        losses.append(row_losses(validation, train_single(fold.train, narrow, run).network))
         if run.deadline.passed:
             break
-    return widths[int(np.argmin(losses))]
+    weight = validation.rows.weight
+    best = min(losses, key=lambda one: float(weight @ one))
+    return next(
+        width
+        for width, one in zip(widths, losses, strict=False)
+        if weight @ (one - best) / weight.sum() <= standard_error(one - best, weight)
+    )
 
 
 def pool_neurons(problem: Problem, networks: Sequence[ReluNetwork], ridge: float) -> ReluNetwork:
