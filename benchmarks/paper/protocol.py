@@ -70,8 +70,8 @@ PAPER = Protocol(
     clock="cpu",
     min_trials=20,
     trial_share=None,
-    tuning_rows=8_000,
-    splits=((2_000, 5), (5_000, 2)),
+    tuning_rows=4_000,
+    splits=((2_000, 5), (3_999, 2)),
 )
 #: Of the tables of peers, whose records are older.
 PEERS = Protocol(budget=30.0)

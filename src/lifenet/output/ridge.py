@@ -105,11 +105,11 @@ class RidgeOutput(Settings):
         wrong = [one for one in given if not (isinstance(one, Real) and float(one) > 0)]
         if wrong:
             raise ValueError(f"discounts must be numbers above 0; {wrong[0]!r} is among them.")
-        given = self.shares
-        wrong = [one for one in given if not (isinstance(one, Real) and 0 < float(one) <= 1)]
-        if wrong or not len(self.shares):
+        shares: Sequence[object] = self.shares
+        right = [one for one in shares if isinstance(one, Real) and 0 < float(one) <= 1]
+        if len(right) < max(len(shares), 1):
             raise ValueError(
-                f"shares must be numbers above 0 and at most 1, at least one; got {given!r}."
+                f"shares must be numbers above 0 and at most 1, at least one; got {shares!r}."
             )
 
     def fit(self, layer: Layer, fold: Fold, generator: np.random.Generator) -> Floats:
