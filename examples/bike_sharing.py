@@ -25,11 +25,11 @@ from lifenet.explain import (
     coefficient_signs,
     explain_row,
     integrated_effects,
-    interaction_strength,
+    two_stage_strength,
     local_regions,
     merge_regions,
     neuron_importance,
-    second_order_strength,
+    interaction_strength,
     stability,
     varying_coefficients,
 )
@@ -101,10 +101,10 @@ def figures(model, X, y):
     varying = varying_coefficients(network, X, **known)
     print(varying.to_frame().round(2).to_string())
     yield "varying", VaryingCoefficientsDisplay(varying).plot()
-    pairs = interaction_strength(network, X, **known)
+    pairs = two_stage_strength(network, X, **known)
     print(pairs.to_frame().head(5).round(2).to_string())
     yield "interactions", InteractionDisplay(pairs).plot()
-    yield "second-order", InteractionDisplay(second_order_strength(network, X, **known)).plot()
+    yield "second-order", InteractionDisplay(interaction_strength(network, X, **known)).plot()
 
     effects = accumulated_effects(network, X, **known)
     beside = [integrated_effects(network, X, **known)]

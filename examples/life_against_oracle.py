@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 
 from lifenet import LIFERegressor, LLARegressor
 from lifenet.datasets import simulate
-from lifenet.explain import accumulated_effects, explain_row, second_order_strength
+from lifenet.explain import accumulated_effects, explain_row, interaction_strength
 
 
 def rmse(prediction: np.ndarray, target: np.ndarray) -> float:
@@ -50,7 +50,7 @@ def main() -> None:
 def show_features(model: LIFERegressor, X: np.ndarray) -> None:
     known = {"schema": model.schema_}
     effects = accumulated_effects(model.network_, X, **known)
-    pairs = second_order_strength(model.network_, X, **known)
+    pairs = interaction_strength(model.network_, X, **known)
     print("What each column does to the score, and with which other it interacts most:")
     for place, curve in enumerate(effects.curves):
         other = int(np.argmax(pairs.pair[place]))

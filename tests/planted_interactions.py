@@ -1,7 +1,7 @@
 """Functions whose interactions are known, with their gradients: truth for what networks show.
 
-Each is read like a network, so that the same procedure applied to the true gradient says how
-strong each pair really is. Tests and benchmarks both import it.
+Each is read like a network, so that the same procedure applied to the truth says how strong each
+pair really is. Tests and benchmarks both import it.
 """
 
 from __future__ import annotations
@@ -65,9 +65,41 @@ class Planted:
             gradient[:, column, 0] = slope
         return gradient
 
+    def moves(self, rows, targets):
+        """Change of the score as each column alone goes to each target, (s, n, p, 1)."""
+        return np.stack(
+            [
+                np.stack([self._moved(rows, table, at) for at in range(self.n_features)], axis=1)
+                for table in np.asarray(targets)
+            ]
+        )
+
+    def along(self, rows, column):
+        return _Along(self, np.asarray(rows), column)
+
+    def _moved(self, rows, targets, column):
+        mixed = np.array(rows, dtype=np.float64)
+        mixed[:, column] = targets[:, column]
+        return self.score(mixed) - self.score(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Along:
+    """A planted function along one column."""
+
+    planted: Planted
+    rows: np.ndarray
+    column: int
+
+    def increment(self, low, high):
+        ends = [np.array(self.rows, dtype=np.float64) for _ in range(2)]
+        for rows, end in zip(ends, (low, high), strict=True):
+            rows[:, self.column] = end
+        return self.planted.score(ends[1]) - self.planted.score(ends[0])
+
 
 def _not_needed(self, *arguments):
-    raise NotImplementedError("Planted functions are smooth: only score and gradient exist.")
+    raise NotImplementedError("Planted functions have scores and slopes, and no neurons.")
 
 
 # Explanations take what has the whole reading interface, whatever of it they use.

@@ -818,11 +818,16 @@ def test_partial_dependence_is_the_mean_of_scores() -> None:
 
 def test_a_row_is_explained_from_a_reference() -> None:
     model, X = random_coded(m=10, q=1), random_rows(60)
-    found = explain.explain_row(model, X[5], X=X, schema=model.coding.names)
     score = model.score(X[5:6]).item()
-    assert found.slopes @ X[5] + found.intercept == pytest.approx(score, abs=1e-10)
-    start = model.score(X.mean(axis=0)[None]).item()
-    assert found.parts.sum() == pytest.approx(score - start, abs=1e-10)
+    for reference, start in (
+        ("mean", model.score(X.mean(axis=0)[None]).item()),
+        ("mean score", model.score(X).mean()),
+    ):
+        found = explain.explain_row(
+            model, X[5], X=X, schema=model.coding.names, reference=reference
+        )
+        assert found.slopes @ X[5] + found.intercept == pytest.approx(score, abs=1e-10)
+        assert found.parts.sum() == pytest.approx(score - start, abs=1e-10)
 
 
 def test_a_row_alone_is_explained_from_zero() -> None:
@@ -838,7 +843,7 @@ def test_a_row_alone_is_explained_from_zero() -> None:
 def test_boundaries_of_a_row_are_its_bounds_in_standard_deviations() -> None:
     """They were empty, as if the equation held everywhere."""
     model, X = random_coded(m=10, q=1), random_rows(60)
-    found = explain.explain_row(model, X[5], X=X, schema=model.coding.names)
+    found = explain.explain_row(model, X[5], X=X, schema=model.coding.names, reach=0)
     bounds = {(one.column, one.upper): one for one in model.bounds(X[5])}
     assert len(found.boundaries) == len(bounds) > 4
     for one in found.boundaries:
@@ -853,7 +858,7 @@ def test_boundaries_of_a_row_are_its_bounds_in_standard_deviations() -> None:
         assert_array_equal(one.slopes, bound.slopes)
     distances = [one.distance for one in found.boundaries]
     assert distances == sorted(distances)
-    fewer = explain.explain_row(model, X[5], X=X, n_boundaries=3).boundaries
+    fewer = explain.explain_row(model, X[5], X=X, n_boundaries=3, reach=0).boundaries
     assert [one.distance for one in fewer] == distances[:3]
     frame = found.boundaries_to_frame()
     assert frame["column"].tolist() == [model.coding.names[b.column] for b in found.boundaries]
@@ -870,10 +875,10 @@ def test_regions_carry_their_equations() -> None:
 READERS: dict[str, Any] = {
     "coefficient_signs": explain.coefficient_signs,
     "integrated_effects": explain.integrated_effects,
+    "two_stage_strength": explain.two_stage_strength,
     "interaction_strength": explain.interaction_strength,
-    "second_order_strength": explain.second_order_strength,
     "varying_coefficients": explain.varying_coefficients,
-    "pair_effect": lambda model, X: explain.pair_effect(model, X, ("x0", "x2")),
+    "pair_effect": lambda model, X: explain.pair_effect(model, X, ("age", "income")),
     "merge_regions": lambda model, X: explain.merge_regions(model, X, n_regions=3),
     "neuron_importance": explain.neuron_importance,
     "neuron_contributions": explain.neuron_contributions,

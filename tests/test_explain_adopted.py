@@ -18,8 +18,8 @@ READINGS = {
     "coefficient_signs": {},
     "merge_regions": {"n_regions": 2},
     "varying_coefficients": {},
-    "interaction_strength": {},
-    "second_order_strength": {"n_pairs": 50},
+    "two_stage_strength": {},
+    "interaction_strength": {"n_pairs": 50},
     "accumulated_effects": {},
     "partial_dependence": {"grid": 5},
     "integrated_effects": {},
@@ -95,11 +95,17 @@ def test_one_prediction_of_a_scikit_learn_network(mlp):
 
 
 def test_units_do_not_change_what_matters(mlp):
-    """Importance and interactions are the same in raw and in scaled columns."""
+    """Importance, interactions and signs are the same in raw and in scaled columns."""
     raw, scaled, _ = data()
     network = ReluNetwork.from_mlp(mlp)
     folded = network.fold_scaling([40, 3000, 0], [10, 1000, 1])
-    for reading, field in (("feature_importance", "importance"), ("interaction_strength", "pair")):
+    for reading, field in (
+        ("feature_importance", "importance"),
+        ("interaction_strength", "pair"),
+        ("two_stage_strength", "pair"),
+        ("coefficient_signs", "size"),
+        ("coefficient_signs", "positive"),
+    ):
         explaining = getattr(explain, reading)
         one, two = explaining(network, scaled), explaining(folded, raw)
         np.testing.assert_allclose(getattr(one, field), getattr(two, field), rtol=1e-6)

@@ -200,7 +200,7 @@ def test_a_feature_unknown_or_a_table_unfit_is_named():
         accumulated_effects(random_network(n_outputs=2), X)
     with pytest.raises(ValueError, match=r"sample_weight .* row 1 has -1"):
         accumulated_effects(network, X, sample_weight=[1, -1, 1])
-    with pytest.raises(TypeError, match="pass its network_"):
+    with pytest.raises(TypeError, match=r"not a Fitted.* Supported are .* their network_"):
         accumulated_effects(type("Fitted", (), {"network_": network})(), X)
 
 
@@ -293,6 +293,11 @@ def test_names_that_are_numbers_are_no_names():
     schema = FeatureSchema.of(X)
     found = accumulated_effects(random_network(), pandas.DataFrame(X), schema=schema)
     assert found.curves[0].feature == "x0"
-    reordered = pandas.DataFrame(X, columns=["x1", "x0", "x2", "x3"])
-    with pytest.raises(ValueError, match=r"expected .'x0', 'x1', 'x2', 'x3'., in this order"):
-        accumulated_effects(random_network(), reordered, schema=schema)
+    reordered = pandas.DataFrame(X, columns=schema.names)[["x1", "x0", "x2", "x3"]]
+    again = accumulated_effects(random_network(), reordered, schema=schema)
+    for one, other in zip(found.curves, again.curves, strict=True):
+        assert one.feature == other.feature
+        np.testing.assert_array_equal(one.effect, other.effect)
+    unknown = reordered.rename(columns={"x3": "x4"})
+    with pytest.raises(ValueError, match=r"Missing: .'x3'.. Unknown: .'x4'.; drop them"):
+        accumulated_effects(random_network(), unknown, schema=schema)

@@ -6,16 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lifenet import CrossFit, LIFERegressor, MiniBatch, preset
 from lifenet.explain import neurons
 from lifenet.explain.boundaries import nearest_boundaries
-from lifenet.explain.neurons import (
-    feature_importance,
-    neuron_contributions,
-    neuron_importance,
-)
+from lifenet.explain.neurons import neuron_contributions, neuron_importance
 from lifenet.network import CodedNetwork, ColumnCoding, PiecewiseLinear, ReluNetwork
-from lifenet.schema import FeatureSchema
 from strategies import equivalents, invariant, networks, networks_and_rows
 
 
@@ -130,7 +124,6 @@ class TestDegenerate:
             ReluNetwork([[0.0, 0.0, 0.0]], [1.0], [1.0], 3.0),
         ):
             assert not neuron_importance(net, X).importance.any()
-            assert not feature_importance(net, X).importance.any()
 
     def test_a_single_row_and_a_network_without_neurons(self):
         assert not neuron_importance(network(), table(1)).importance.any()
@@ -139,7 +132,7 @@ class TestDegenerate:
         assert found.importance.shape == (0,)
         assert found.n_above() == 0
         assert found.linear == pytest.approx(1.0)
-        assert feature_importance(straight, table()).importance.tolist() == [1.0, 0.0, 0.0]
+        assert_allclose(neuron_contributions(straight, table()).linear, [1.0, 0.0, 0.0])
 
     def test_a_constant_column_contributes_nothing(self):
         X = table()
@@ -202,58 +195,24 @@ class TestCodes:
         ours, theirs = neuron_contributions(same, X), neuron_contributions(net, X)
         assert_allclose(ours.contribution, theirs.contribution, rtol=1e-9)
         assert_allclose(ours.linear, theirs.linear, rtol=1e-9)
-        shares = [feature_importance(one, X).importance for one in (same, net)]
-        assert_allclose(*shares, rtol=1e-9)
 
     def test_a_constant_column_contributes_nothing(self):
         X = table()
         X[:, 0] = 1 / 3
         found = neuron_contributions(coded(), X)
         assert not found.contribution[:, 0].any()
-        assert feature_importance(coded(), X).importance.sum() == pytest.approx(1)
+        assert found.contribution[:, 1:].any(axis=0).all()
 
     def test_a_network_without_neurons_has_its_linear_part_only(self):
         coding, none = coded().coding, np.zeros((0, 5))
         flat = CodedNetwork(coding, ReluNetwork(none, np.zeros(0), np.zeros((0, 1)), 1.0))
-        assert not feature_importance(flat, table()).importance.any()
+        assert not neuron_contributions(flat, table()).linear.any()
         slope = np.array([[0.0], [0.0], [0.0], [0.0], [2.0]])
         line = CodedNetwork(coding, ReluNetwork(none, np.zeros(0), np.zeros((0, 1)), 1.0, slope))
-        assert feature_importance(line, table()).importance.tolist() == [0.0, 0.0, 1.0]
-
-    def test_columns_that_matter_come_first_in_the_default(self):
-        rng = np.random.default_rng(5)
-        X = rng.uniform(size=(300, 4))
-        y = np.sin(6 * X[:, 2]) + 0.5 * X[:, 0]
-        fast = preset("fast")
-        fast.neurons[0].set_params(n_trees=10)
-        fast.neurons[1].set_params(n_networks=2)
-        recipe = fast.set_params(finetune=MiniBatch(n_steps=20), resampling=CrossFit(2))
-        model = LIFERegressor(preset=recipe, random_state=0).fit(X, y)
-        found = feature_importance(model.network_, X, schema=model.schema_)
-        assert found.order[:2].tolist() == [2, 0]
-        assert found.importance[[1, 3]].sum() < 0.3
+        assert_allclose(neuron_contributions(line, table()).linear, [0.0, 0.0, 1.0])
 
 
-class TestFeatures:
-    def test_shares_by_hand(self):
-        # Two neurons, standardised columns: directions (3, 4) / 5 and (0, 1).
-        X = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
-        net = ReluNetwork([[3.0, 4.0], [0.0, 1.0]], [0.0, 0.0], [1.0, 2.0], 0.0)
-        first, second = np.std([7, 0, 1, 0]), 2 * np.std([1, 0, 1, 0])
-        size = np.array([0.6 * first, 0.8 * first + second])
-        assert_allclose(feature_importance(net, X).importance, size / size.sum())
-
-    def test_dummies_are_one_feature(self):
-        net, X = network(linear=True), table()
-        schema = FeatureSchema.of(X, ["a", "b=1", "b=2"], groups=[("b", (1, 2)), ("a", (0,))])
-        found = feature_importance(net, X, schema=schema)
-        assert found.features == ("b", "a")
-        parts = neuron_contributions(net, X)
-        every = np.vstack([parts.contribution, parts.linear])
-        size = [np.hypot(every[:, 1], every[:, 2]).sum(), np.abs(every[:, 0]).sum()]
-        assert_allclose(found.importance, np.array(size) / np.sum(size))
-        assert found.to_frame()["feature"].tolist() == [found.features[k] for k in found.order]
-
+class TestLinearPart:
     def test_the_linear_part_is_a_row_of_its_own(self):
         net, X = network(), table()
         frame = neuron_contributions(net, X, schema=["a", "b", "c"]).to_frame()
@@ -270,9 +229,6 @@ class TestFeatures:
         again = neuron_contributions(always, X)
         assert not again.has_linear
         assert_allclose(again.contribution[-1], frame.iloc[-1].to_numpy(), rtol=1e-7)
-        assert_allclose(
-            feature_importance(always, X).importance, feature_importance(net, X).importance
-        )
 
 
 class TestInvariance:
@@ -296,12 +252,6 @@ class TestInvariance:
         assert_allclose(
             neuron_importance(other, X, output=output).importance,
             neuron_importance(net, X, output=output).importance[place],
-            rtol=1e-7,
-            atol=1e-9,
-        )
-        assert_allclose(
-            feature_importance(other, X, output=output).importance,
-            feature_importance(net, X, output=output).importance,
             rtol=1e-7,
             atol=1e-9,
         )

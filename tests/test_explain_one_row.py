@@ -60,7 +60,7 @@ class TestEquation:
 
     def test_slopes_are_finite_differences(self):
         net, X = network(), table()
-        found = explain_row(net, X[3], X=X)
+        found = explain_row(net, X[3], X=X, reach=0)
         step = 1e-7 * np.eye(4)
         assert found.boundaries[0].distance > 1e-5
         slopes = (net.score(X[3] + step) - net.score(X[3] - step))[:, 0] / 2e-7
@@ -85,7 +85,8 @@ class TestEquation:
     def test_as_text(self):
         net = ReluNetwork([[1.0, 0.0, 0.0]], [0.0], [0.42], -3.21, [0.0, -1.5, 0.0])
         x = pd.Series([2.0, 1.0, 0.0], index=["temp", "hum", "wind"])
-        found = explain_row(net, x, reference=[0, 0, 0])
+        names = ["temp", "hum", "wind"]
+        found = explain_row(net, x, reference=[0, 0, 0], schema=names)
         assert found.equation() == "−3.21 + 0.42·temp − 1.5·hum"  # noqa: RUF001
         assert found.equation(1) == "−3 + 0.4·temp − 2·hum"  # noqa: RUF001
 
@@ -107,6 +108,96 @@ class TestEquation:
         assert number_text(value) == text
 
 
+class TestMeanScore:
+    """The waterfall from the mean score, which is where it starts if nothing else is asked."""
+
+    @pytest.mark.parametrize("weighed", [False, True])
+    @pytest.mark.parametrize("n", [1, 2, 60, 100, 101, 700])
+    def test_it_starts_there_exactly_and_ends_at_the_score(self, n, weighed):
+        net, X = network(n_outputs=2), table(n)
+        weight = np.random.default_rng(2).integers(n == 1, 4, n) if weighed else None
+        mean = np.average(net.score(X), axis=0, weights=weight)
+        for output in (0, 1):
+            options = {"X": X, "sample_weight": weight, "output": output}
+            for x in (X[0], X[-1] + 3.0):
+                found = explain_row(net, x, **options)
+                assert found.reference == "mean score"
+                assert found.reference_score == pytest.approx(mean[output], rel=1e-11)
+                score = net.score(x[None])[0, output]
+                assert found.parts.sum() == pytest.approx(score - mean[output], rel=1e-10)
+                assert_allclose(
+                    explain_row(net, x, reference="mean score", **options).parts, found.parts
+                )
+
+    @invariant
+    @given(data=st.data(), net=networks(n_features=3, n_outputs=1))
+    def test_sums_hold_for_any_network_and_background(self, data, net):
+        x, X = data.draw(floats(3)), data.draw(floats(7, 3))
+        weight = data.draw(st.lists(st.integers(0, 3), min_size=7, max_size=7).filter(any))
+        found = explain_row(net, x, X=X, sample_weight=weight)
+        mean = np.average(net.score(X)[:, 0], weights=weight)
+        size = np.abs(net.score(X)).max() + np.abs(found.parts).sum() + 1
+        assert abs(found.reference_score - mean) < 1e-12 * size
+        assert abs(found.parts.sum() - (found.score - mean)) < 1e-12 * size
+
+    @pytest.mark.parametrize("weighed", [False, True])
+    def test_of_a_linear_network_a_part_is_slope_times_distance_from_the_mean(self, weighed):
+        X, slopes = table(100), np.array([2.0, -0.5, 30.0, 0.0])
+        net = ReluNetwork(np.zeros((0, 4)), [], np.zeros((0, 1)), 5.0, slopes)
+        weight = np.random.default_rng(3).uniform(size=100) if weighed else None
+        center = np.average(X, axis=0, weights=weight)
+        for x in X[:5]:
+            found = explain_row(net, x, X=X, sample_weight=weight)
+            assert_allclose(found.parts, slopes * (x - center), rtol=1e-9, atol=1e-11)
+
+    def test_integer_weights_are_repeated_rows(self):
+        """Of at most 100 rows, that is: of more, some stand for the others."""
+        net, X = network(), table(50)
+        weight = np.random.default_rng(4).integers(0, 4, 50)
+        rows = np.repeat(X, weight, axis=0)
+        assert 50 < len(rows) <= 100
+        weighed = explain_row(net, X[0], X=X, sample_weight=weight)
+        repeated = explain_row(net, X[0], X=rows)
+        assert_allclose(weighed.parts, repeated.parts, rtol=1e-9, atol=1e-11)
+        assert weighed.reference_score == pytest.approx(repeated.reference_score, rel=1e-12)
+
+    def test_the_parts_of_the_background_rows_are_zero_in_the_mean(self):
+        net, X = network(), table(80)
+        weight = np.random.default_rng(5).uniform(size=80)
+        parts = [one.parts for one in explain_rows(net, X, X=X, sample_weight=weight)]
+        assert_allclose(weight @ np.array(parts), 0, atol=1e-10)
+
+    def test_a_part_is_the_gradient_along_the_line_less_its_mean_over_the_background(self):
+        net, X = network(), table(20)
+        share = (np.arange(20_000)[:, None] + 0.5) / 20_000
+        center = X.mean(axis=0)
+
+        def along(x):
+            slopes = net.gradient(center + share * (x - center))[:, :, 0]
+            return (x - center) * slopes.mean(axis=0)
+
+        usual = np.mean([along(row) for row in X], axis=0)
+        found = explain_row(net, X[3], X=X)
+        assert_allclose(found.parts, along(X[3]) - usual, atol=1e-3)
+
+    @pytest.mark.parametrize("size", [7.0, 1e-6])
+    def test_it_is_exact_where_few_rows_have_another_score(self, size):
+        """No row of the hundred had another score, so that the start was that of the others."""
+        net, X = ReluNetwork([[1.0]], [0.0], [1.0], 0.0), np.full((1_000, 1), -1.0)
+        X[[3, 501]] = size
+        found = explain_row(net, [2.0], X=X)
+        assert found.reference_score == pytest.approx(2 * size / 1_000, rel=1e-9)
+        assert found.parts.sum() == pytest.approx(2.0 - 2 * size / 1_000, rel=1e-12)
+
+    def test_the_order_of_the_background_rows_does_not_matter(self):
+        """Every seventh row was taken: of a table with a weekly cycle, always the same day."""
+        day = np.arange(694) % 7
+        X = np.column_stack([day, np.random.default_rng(6).normal(size=(694, 3))])
+        net, turn = network(), np.random.default_rng(7).permutation(694)
+        found, other = (explain_row(net, X[5], X=rows) for rows in (X, X[turn]))
+        assert_allclose(found.parts, other.parts, rtol=1e-9, atol=1e-11)
+
+
 class TestFeatures:
     X = np.column_stack([np.linspace(0, 1, 6), np.eye(3)[[0, 1, 2, 0, 1, 2], 1:], [0, 1] * 3])
     schema = FeatureSchema.of(
@@ -117,7 +208,7 @@ class TestFeatures:
 
     def test_dummies_are_one_feature(self):
         net = network()
-        found = explain_row(net, self.X[1], X=self.X, schema=self.schema)
+        found = explain_row(net, self.X[1], X=self.X, schema=self.schema, reach=0, reference="mean")
         parts = net.segment(self.X.mean(axis=0), self.X[1])[0, :, 0]
         assert found.features == ("size", "sex", "own")
         assert_allclose(found.parts, [parts[0], parts[1] + parts[2], parts[3]])
@@ -159,7 +250,7 @@ class TestBoundaries:
     def test_distances_are_in_standard_deviations_of_the_background(self):
         net, X = network(), table()
         weight = np.random.default_rng(0).integers(0, 3, size=len(X))
-        found = explain_row(net, X[0], X=X, sample_weight=weight, n_boundaries=3)
+        found = explain_row(net, X[0], X=X, sample_weight=weight, n_boundaries=3, reach=0)
         scale = np.repeat(X, weight, axis=0).std(axis=0)
         assert_allclose(found.scale, scale)
         by_hand = np.abs(net.weights @ X[0] + net.bias) / np.linalg.norm(
@@ -171,7 +262,9 @@ class TestBoundaries:
 
     def test_slopes_beyond_are_the_gradient_there(self):
         net, X = network(n_outputs=3), table()
-        for one in explain_row(net, X[0], X=X, output=2).boundaries:
+        boundaries = explain_row(net, X[0], X=X, output=2, reach=0).boundaries
+        assert len(boundaries) == 5
+        for one in boundaries:
             beyond = X[0] + (1 + 1e-6) * one.change
             assert_allclose(one.slopes, net.gradient(beyond[None])[0, :, 2], atol=1e-12)
             assert net.region_keys(beyond[None]) != net.region_keys(X[[0]])
@@ -187,7 +280,7 @@ class TestBoundaries:
         assert frame["slope"].tolist() == [2.0, 0.0]
 
     def test_frame(self):
-        found = explain_row(network(), table()[0], X=table(), schema=list("abcd"))
+        found = explain_row(network(), table()[0], X=table(), schema=list("abcd"), reach=0)
         frame = found.boundaries_to_frame()
         assert frame.shape == (5, 6 + 2 * 4)
         assert frame["change of b"].tolist() == [one.change[1] for one in found.boundaries]
@@ -197,8 +290,9 @@ class TestBoundaries:
         x, start = np.zeros(4), np.ones(4)
         assert explain_row(network(), x, reference=start).scale.tolist() == [1.0] * 4
         schema = FeatureSchema.of([[0.0, 0.0, 0.0, 7.0], [12.0, 24.0, 6.0, 7.0]])
-        found = explain_row(network(), x, reference=start, schema=schema)
+        found = explain_row(network(), x, reference=start, schema=schema, reach=0)
         assert_allclose(found.scale, np.array([12.0, 24.0, 6.0, 0.0]) / np.sqrt(12))
+        assert len(found.boundaries) == 5
         assert all(one.change[3] == 0 for one in found.boundaries)
 
     @pytest.mark.parametrize("row", range(6))
@@ -212,7 +306,7 @@ class TestBoundaries:
         net = CodedNetwork(coding, inner)
         x = X[[row, np.argmax(X[:, 1])][row % 2]].copy()
         x[0] = x[0] if row < 5 else 99.0  # beyond the last knot nothing bends any more
-        limits = explain_row(net, x, X=X).limits
+        limits = explain_row(net, x, X=X, reach=0).limits
         slopes = net.gradient(x[None])[0, :, 0]
         for column, (low, high) in enumerate(limits):
             assert low <= x[column] <= high
@@ -234,7 +328,7 @@ class TestBoundaries:
 
     def test_a_network_that_hides_its_neurons_has_no_boundaries(self):
         net, X = network(), table()
-        hidden, shown = explain_row(Opaque(net), X[0], X=X), explain_row(net, X[0], X=X)
+        hidden, shown = (explain_row(one, X[0], X=X, reach=0) for one in (Opaque(net), net))
         assert hidden.boundaries == ()
         assert np.isnan(hidden.limits).all()
         assert_allclose(hidden.parts, shown.parts)
@@ -303,14 +397,14 @@ class TestOutside:
     def test_share_of_the_region(self):
         net, X = network(4), table()
         weight = np.random.default_rng(0).uniform(size=len(X))
-        found = explain_row(net, X[0], X=X, sample_weight=weight)
+        found = explain_row(net, X[0], X=X, sample_weight=weight, reach=0)
         alike = (net.active(X) == net.active(X[:1])).all(axis=1)
         assert found.region_share == pytest.approx(weight[alike].sum() / weight.sum())
 
     def test_a_row_alone_is_explained_from_zero(self):
         """It raised: the default reference, the mean, needs rows that nobody had given."""
         net, x = network(), table()[0]
-        found, given = explain_row(net, x), explain_row(net, x, X=table())
+        found, given = explain_row(net, x), explain_row(net, x, X=table(), reach=0)
         assert found.reference == "zero"
         assert found.reference_score == pytest.approx(net.score(np.zeros((1, 4))).item())
         assert found.reference_score + found.parts.sum() == pytest.approx(found.score)
@@ -323,15 +417,17 @@ class TestOutside:
     def test_what_is_unknown_is_said_in_words(self):
         net, X = network(), table()
         assert explain_row(net, X[0], X=X).unknown == ()
+        assert explain_row(net, X[0], X=X, reach=0).unknown == ()
         rows, units, ranges = explain_row(net, X[0]).unknown
         assert "Without background rows X" in rows
         assert "region_share" in rows
         assert units == "Without background rows X, distances are in units of the columns."
         assert "training ranges" in ranges
-        ranged = explain_row(net, X[0], schema=FeatureSchema.of(X)).unknown
+        ranged = explain_row(net, X[0], schema=FeatureSchema.of(X), reach=0).unknown
         assert len(ranged) == 2
         assert "even spread over the training ranges" in ranged[1]
-        assert "limits and boundaries are unknown" in explain_row(Opaque(net), X[0], X=X).unknown[0]
+        hidden = explain_row(Opaque(net), X[0], X=X, reach=0)
+        assert "limits and boundaries are unknown" in hidden.unknown[0]
 
     def test_nothing_is_said_without_background(self):
         found = explain_row(network(), np.full(4, 1e6), reference=np.zeros(4))
@@ -347,7 +443,7 @@ class TestInput:
     def test_references(self):
         weight = np.random.default_rng(0).integers(0, 3, size=len(self.X))
         rows = np.repeat(self.X, weight, axis=0)
-        mean = explain_row(self.net, self.X[0], X=self.X, sample_weight=weight)
+        mean = explain_row(self.net, self.X[0], X=self.X, sample_weight=weight, reference="mean")
         assert_allclose(mean.reference_row, rows.mean(axis=0))
         median = explain_row(
             self.net, self.X[0], X=self.X, sample_weight=weight, reference="median"
@@ -358,11 +454,12 @@ class TestInput:
         frame = pd.DataFrame(self.X, columns=list("abcd"))
         expected = explain_row(self.net, self.X[5], X=self.X).parts
         for x in (frame.iloc[5], frame.iloc[[5]], self.X[5].tolist(), self.X[[5]]):
-            assert_allclose(explain_row(self.net, x, X=frame).parts, expected)
-        found = explain_row(self.net, frame.iloc[5], reference=frame.iloc[6])
+            assert_allclose(explain_row(self.net, x, X=frame, schema=list("abcd")).parts, expected)
+        schema = {"schema": list("abcd")}
+        found = explain_row(self.net, frame.iloc[5], reference=frame.iloc[6], **schema)
         assert found.features == tuple("abcd")
         mixed = pd.Series([1, True, 0.5, 2], index=list("abcd"))
-        assert explain_row(self.net, mixed, X=frame).x.tolist() == [1, 1, 0.5, 2]
+        assert explain_row(self.net, mixed, X=frame, **schema).x.tolist() == [1, 1, 0.5, 2]
 
     def test_the_result_keeps_its_own_row(self):
         x = self.X[0].copy()
@@ -387,7 +484,7 @@ class TestInput:
                 ValueError,
                 [1, 2, 3, 4],
                 {"reference": "mode"},
-                'must be "mean", "median", "zero" or',
+                'must be "mean score", "mean", "median", "zero" or',
             ),
             (ValueError, [1, 2, 3, 4], {"reference": [1]}, "reference has shape"),
             (
@@ -412,9 +509,9 @@ class TestInput:
             ),
             (
                 ValueError,
-                pd.Series([1, 2, 3, 4], index=list("abdc")),
+                pd.Series([1, 2, 3, 4], index=list("abde")),
                 {"schema": list("abcd")},
-                r"x has the columns \['a', 'b', 'd', 'c'\]; expected",
+                r"x must have the columns \['a', 'b', .* Missing: \['c'\]. Unknown: \['e'\]",
             ),
         ],
     )
@@ -439,7 +536,7 @@ class TestManyRows:
         known = {"X": X} if background else {}
         found = explain_rows(network, rows, limits=True, **known)
         for row, one in zip(rows, found, strict=True):
-            alone = explain_row(network, row, **known)
+            alone = explain_row(network, row, reach=0, **known)
             assert one.equation() == alone.equation()
             assert (one.score, one.region_share, one.as_far) == pytest.approx(
                 (alone.score, alone.region_share, alone.as_far)

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lifenet.explain.importance import feature_importance
+from lifenet.explain.rows import explain_row
 from lifenet.explain.signs import coefficient_signs
 from lifenet.network import ReluNetwork
 from lifenet.schema import FeatureSchema
@@ -24,29 +26,61 @@ def planted():
     return network, X
 
 
-def test_the_three_scenarios():
+@pytest.mark.parametrize("reach", [0, 0.05, 0.3])
+def test_the_three_scenarios(reach):
     network, X = planted()
-    found = coefficient_signs(network, X, schema=NAMES)
+    found = coefficient_signs(network, X, schema=NAMES, reach=reach)
     assert found.verdict == ("positive", "negative", "changing sign", "near zero")
     np.testing.assert_allclose(found.positive[[0, 1, 3]], [1, 0, 1])
-    assert found.positive[2] == pytest.approx((X[:, 2] > 0).mean())
-    np.testing.assert_allclose(found.size, [2, 0.03, 1, 0.01] * X.std(axis=0))
+    assert found.positive[2] == pytest.approx((X[:, 2] > 0).mean(), abs=0 if reach == 0 else 0.05)
+    assert found.reach == reach
+    # What other rows bring changes a linear score by the slope times the deviation.
+    deviations = [*X[:, :2].std(axis=0), np.abs(X[:, 2]).std(), X[:, 3].std()]
+    np.testing.assert_allclose(found.size, [2, 0.03, 1, 0.01] * np.array(deviations), rtol=0.06)
 
 
-def test_agreement_is_the_share_of_the_slopes_mass():
+def test_size_is_the_importance_of_the_column_alone():
+    network, X, _ = random_problem()
+    alone = feature_importance(network, X).importance
+    np.testing.assert_allclose(coefficient_signs(network, X).size, alone, rtol=1e-9)
+    schema = FeatureSchema.of(X, NAMES[:3], [("both", (0, 2))])
+    np.testing.assert_allclose(coefficient_signs(network, X, schema=schema).size, alone)
+
+
+def apart(n_below):
+    """A column of 400 rows of which some lie below -0.5 and the others above 0.5."""
+    size = np.linspace(0.5, 2, 40)[np.arange(400) % 40]
+    return np.where(np.arange(400) < n_below, -size, size)
+
+
+def test_agreement_is_the_share_of_the_changes():
     network, X = planted()
-    X[:, 2] = np.where(np.arange(400) < 360, 1.0, -1.0)
-    assert coefficient_signs(network, X).verdict[2] == "changing sign"
-    assert coefficient_signs(network, X, agreement=0.9).verdict[2] == "positive"
-    assert coefficient_signs(network, -X, agreement=0.9).verdict[2] == "negative"
+    X[:, 2] = apart(40)
+    found = coefficient_signs(network, X, reach=0)
+    assert found.positive[2] == pytest.approx(0.9)
+    assert found.verdict[2] == "changing sign"
+    assert coefficient_signs(network, X, agreement=0.9, reach=0).verdict[2] == "positive"
+    assert coefficient_signs(network, -X, agreement=0.9, reach=0).verdict[2] == "negative"
 
 
-def test_near_zero_is_relative_to_the_largest_size():
+def test_near_zero_is_relative_to_the_deviation_of_the_score():
     network, X = planted()
-    size = coefficient_signs(network, X).size
-    ratio = size[3] / size.max()
+    ratio = coefficient_signs(network, X).size[3] / network.score(X).std()
     assert coefficient_signs(network, X, near_zero=ratio * 1.001).verdict[3] == "near zero"
     assert coefficient_signs(network, X, near_zero=ratio * 0.999).verdict[3] == "positive"
+
+
+@pytest.mark.parametrize("reach", [0, 0.05])
+def test_one_narrow_steep_bin_makes_no_other_column_near_zero(reach):
+    """Sizes were mean slopes, so that a slope of 10,000 hid all others of the table."""
+    network = ReluNetwork([[0, 1], [0, 1]], [0, -1e-4], [1e4, -1e4], 0, [1.0, 0])
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    X[:20, 1] = np.linspace(1e-6, 9e-5, 20)
+    found = coefficient_signs(network, X, reach=reach)
+    assert found.slopes[:, 1].max() > 5 * found.slopes[:, 0].max()
+    assert found.verdict == ("positive", "positive")
+    # The bin is a step of height one: half of the rows are below it.
+    np.testing.assert_allclose(found.size, [X[:, 0].std(), 0.5], rtol=0.06)
 
 
 def test_a_constant_score_has_nothing_but_zeros():
@@ -71,7 +105,7 @@ def random_problem(n=200, q=1, seed=1):
 @pytest.mark.parametrize("output", [0, 1])
 def test_moments_and_quantiles_are_those_of_the_slopes(output):
     network, X, _ = random_problem(q=2)
-    found = coefficient_signs(network, X, output=output)
+    found = coefficient_signs(network, X, output=output, reach=0)
     slopes = network.gradient(X)[:, :, output]
     np.testing.assert_allclose(found.mean, slopes.mean(axis=0))
     np.testing.assert_allclose(found.deviation, slopes.std(axis=0))
@@ -80,6 +114,41 @@ def test_moments_and_quantiles_are_those_of_the_slopes(output):
     above = np.where(slopes > 0, slopes, 0).sum(axis=0)
     np.testing.assert_allclose(found.positive, above / np.abs(slopes).sum(axis=0))
     np.testing.assert_allclose(found.slopes, slopes)
+
+
+def test_slopes_over_a_reach_are_those_of_the_rows_explained_one_by_one():
+    network, X, generator = random_problem(n=60, q=2)
+    X = generator.uniform(-2, 2, size=X.shape)
+    found = coefficient_signs(network, X, output=1, reach=0.2)
+    rows = [explain_row(network, x, X=X, output=1, reach=0.2) for x in X]
+    width = np.array([np.diff(row.window)[:, 0] for row in rows])
+    assert np.isfinite(width).all()
+    slopes = np.array([row.slopes for row in rows])
+    np.testing.assert_allclose(found.slopes, slopes, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.mean, slopes.mean(axis=0))
+    changes = slopes * width
+    above = np.maximum(changes, 0).sum(axis=0)
+    np.testing.assert_allclose(found.positive, above / np.abs(changes).sum(axis=0))
+
+
+def test_slopes_of_a_column_of_codes_are_steps_between_neighbours():
+    network, X, generator = random_problem(n=120)
+    codes = np.array([0.0, 1.0, 2.0, 5.0])
+    at = np.concatenate([np.arange(4), generator.integers(0, 4, size=116)])
+    X[:, 1] = codes[at]
+    low, high = codes[np.maximum(at - 1, 0)], codes[np.minimum(at + 1, 3)]
+    ends = []
+    for value in (low, high):
+        moved = X.copy()
+        moved[:, 1] = value
+        ends.append(network.score(moved)[:, 0])
+    found = coefficient_signs(network, X, expected={"x1": 1})
+    changes = ends[1] - ends[0]
+    np.testing.assert_allclose(found.slopes[:, 1], changes / (high - low), atol=1e-12)
+    share = np.maximum(changes, 0).sum() / np.abs(changes).sum()
+    assert found.positive[1] == pytest.approx(share)
+    against = -changes > 0.05 * np.sqrt(np.mean(changes**2))
+    assert found.checks[0].against == pytest.approx(against.mean())
 
 
 def test_integer_weights_are_repeated_rows_and_zero_is_absence():
@@ -124,7 +193,8 @@ def test_units_change_no_verdict():
 
 def test_expected_signs_are_checked_row_by_row():
     network, X = planted()
-    found = coefficient_signs(network, X, schema=NAMES, expected={"bent": 1, "up": 1, "down": 1})
+    expected = {"bent": 1, "up": 1, "down": 1}
+    found = coefficient_signs(network, X, schema=NAMES, expected=expected, reach=0)
     bent, up, down = found.checks
     assert (bent.name, bent.expected, bent.agrees) == ("bent", 1, False)
     assert bent.against == pytest.approx((X[:, 2] <= 0).mean())
@@ -142,7 +212,9 @@ def test_the_worst_rows_come_first_under_their_own_numbers():
     network, X, _ = random_problem()
     weight = np.ones(200)
     weight[:50] = 0
-    found = coefficient_signs(network, X, expected={"x1": 1}, sample_weight=weight, near_zero=0)
+    found = coefficient_signs(
+        network, X, expected={"x1": 1}, sample_weight=weight, near_zero=0, reach=0
+    )
     slopes = network.gradient(X)[:, 1, 0]
     (check,) = found.checks
     np.testing.assert_allclose(check.slopes, slopes[check.rows])
@@ -150,21 +222,40 @@ def test_the_worst_rows_come_first_under_their_own_numbers():
     assert check.against == pytest.approx((slopes[50:] < 0).mean())
 
 
-def test_slopes_near_zero_contradict_nothing():
-    network, X = planted()
-    found = coefficient_signs(network, X, schema=NAMES, expected={"small": -1})
-    assert found.checks[0].agrees
-    strict = coefficient_signs(network, X, schema=NAMES, expected={"small": -1}, near_zero=0.0)
-    assert not strict.checks[0].agrees
+@pytest.mark.parametrize("reach", [0, 0.05])
+def test_changes_that_are_small_beside_the_columns_others_contradict_nothing(reach):
+    # Slopes of 1, and of -0.01 in the other half.
+    network = ReluNetwork([[1.0], [-1.0]], [0, 0], [1.0, 0.01], 0)
+    X = apart(200)[:, None]
+    found = coefficient_signs(network, X, expected={"x0": 1}, reach=reach)
+    assert (found.checks[0].agrees, found.checks[0].against) == (True, 0)
+    strict = coefficient_signs(network, X, expected={"x0": 1}, near_zero=0.0, reach=reach)
+    assert strict.checks[0].against == pytest.approx(0.5)
 
 
-def test_few_rows_against_are_tolerated_up_to_the_agreement():
+@pytest.mark.parametrize("reach", [0, 0.05])
+def test_a_tenth_of_the_rows_is_enough_to_contradict_an_expected_sign(reach):
+    """Slopes of a steep bin of another column, next to which these are nothing, hid them."""
+    network = ReluNetwork([[1, 0], [-1, 0], [0, 1], [0, 1]], [0, 0, 0, -1e-4], [1, 1, 1e4, -1e4], 0)
+    X = np.c_[apart(40), np.random.default_rng(0).normal(size=400)]
+    X[50:60, 1] = np.linspace(1e-6, 9e-5, 10)
+    (check,) = coefficient_signs(network, X, expected={"x0": 1}, reach=reach).checks
+    assert not check.agrees
+    assert check.against == pytest.approx(0.1)
+    assert (X[check.rows, 0] < 0).all()
+    assert len(check.rows) == 10
+    (upheld,) = coefficient_signs(network, X, expected={"x0": 1}, reach=reach, agreement=0.9).checks
+    assert upheld.agrees
+
+
+@pytest.mark.parametrize("reach", [0, 0.05])
+def test_few_rows_against_are_tolerated_up_to_the_agreement(reach):
     network, X = planted()
-    X[:, 2] = np.where(np.arange(400) < 380, 1.0, -1.0)
-    expected = {"x2": 1}
-    assert coefficient_signs(network, X, expected=expected).checks[0].agrees
-    strict = coefficient_signs(network, X, expected=expected, agreement=0.96)
-    assert not strict.checks[0].agrees
+    X[:, 2] = apart(20)
+    options = {"expected": {"x2": 1}, "reach": reach}
+    (check,) = coefficient_signs(network, X, **options).checks
+    assert (check.against, check.agrees) == (pytest.approx(0.05), True)
+    assert not coefficient_signs(network, X, **options, agreement=0.96).checks[0].agrees
 
 
 # Size, names and bad input.
@@ -173,10 +264,14 @@ def test_few_rows_against_are_tolerated_up_to_the_agreement():
 def test_a_long_table_keeps_few_slopes():
     network = ReluNetwork([[1.0]], [0.0], [1.0], 0.0)
     X = np.linspace(-1, 1, 12_001)[:, None]
-    found = coefficient_signs(network, X)
+    found = coefficient_signs(network, X, reach=0)
     assert len(found.rows) == 5_000
     np.testing.assert_allclose(found.slopes, network.gradient(X[found.rows])[:, :, 0])
     assert found.mean[0] == pytest.approx(6000 / 12_001)
+    # Windows reach a twentieth of nine tenths of the range beyond the kink, and half of them
+    # is above it.
+    over_windows = coefficient_signs(network, X)
+    assert over_windows.mean[0] == pytest.approx(0.5, abs=0.01)
 
 
 def test_the_table_tells_which_feature_a_dummy_belongs_to():
@@ -201,6 +296,8 @@ def test_the_table_tells_which_feature_a_dummy_belongs_to():
         ({"near_zero": -0.1}, ValueError, "near_zero must be"),
         ({"agreement": 0.5}, ValueError, "agreement must be above 0.5"),
         ({"agreement": 1.1}, ValueError, "agreement must be above 0.5"),
+        ({"reach": -0.1}, ValueError, "reach must be from 0 to 1"),
+        ({"reach": 2}, ValueError, "reach must be from 0 to 1"),
     ],
 )
 def test_bad_input_is_named(change, error, words):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from lifenet.explain.rows import explain_row
 from lifenet.explain.varying import varying_coefficients
 from lifenet.kernels.smoothing import smooth
 from lifenet.network import ReluNetwork
@@ -52,10 +53,46 @@ def table_with_category(n=600, seed=0):
 def test_coefficients_are_the_slopes_of_the_rows():
     network = random_network(3)
     X = np.random.default_rng(1).normal(size=(200, 3))
-    found = varying_coefficients(network, X)
+    found = varying_coefficients(network, X, reach=0)
     np.testing.assert_allclose(found.alpha, network.gradient(X)[:, :, 0])
     np.testing.assert_array_equal(found.places, X)
     assert found.names == found.features == ("x0", "x1", "x2")
+    assert found.reach == 0
+
+
+@pytest.mark.parametrize("reach", [None, 0.2])
+def test_coefficients_over_a_reach_are_those_of_the_rows_explained_one_by_one(reach):
+    network = random_network(3)
+    X = np.random.default_rng(1).normal(size=(200, 3))
+    asked = {} if reach is None else {"reach": reach}
+    found = varying_coefficients(network, X, **asked)
+    assert found.reach == (0.05 if reach is None else reach)
+    n_read = 0
+    for row in range(0, 200, 9):
+        own = explain_row(network, X[row], X=X, **asked)
+        read = np.isfinite(own.window[:, 0])
+        n_read += read.sum()
+        np.testing.assert_allclose(found.alpha[row, read], own.slopes[read], rtol=1e-9)
+    assert n_read > 60
+    assert np.abs(found.alpha - network.gradient(X)[:, :, 0]).max() > 0.01
+
+
+def test_a_value_that_is_alone_in_its_reach_has_the_step_between_its_neighbours():
+    network = random_network(1, seed=6)
+    X = np.concatenate([np.linspace(-1, 1, 100), [9.0, 12.0]])[:, None]
+    found = varying_coefficients(network, X)
+    low, high = network.score([[1.0], [12.0]])[:, 0]
+    assert found.alpha[100, 0] == pytest.approx((high - low) / 11, abs=1e-12)
+    low, high = network.score([[9.0], [12.0]])[:, 0]
+    assert found.alpha[101, 0] == pytest.approx((high - low) / 3, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("reach", "error"), [(-0.1, ValueError), (1.5, ValueError), ("5 %", TypeError)]
+)
+def test_a_wrong_reach_is_refused(reach, error):
+    with pytest.raises(error, match="reach must be"):
+        varying_coefficients(random_network(1), np.zeros((3, 1)), reach=reach)
 
 
 def test_a_category_has_contrasts_to_its_most_frequent_level():
@@ -118,7 +155,7 @@ def test_a_column_of_few_values_has_steps_between_them():
     generator = np.random.default_rng(0)
     X = np.c_[generator.normal(size=200), generator.choice([0.0, 1.0, 4.0], size=200)]
     network = random_network(2, seed=4)
-    found = varying_coefficients(network, X)
+    found = varying_coefficients(network, X, reach=0)
     ends = {0.0: (0.0, 1.0), 1.0: (0.0, 4.0), 4.0: (1.0, 4.0)}
     for row in range(0, 200, 13):
         low, high = ends[X[row, 1]]
@@ -126,6 +163,8 @@ def test_a_column_of_few_values_has_steps_between_them():
         rise = network.score([[x, high]]) - network.score([[x, low]])
         assert found.alpha[row, 1] == pytest.approx(rise.item() / (high - low), abs=1e-10)
     np.testing.assert_allclose(found.alpha[:, 0], network.gradient(X)[:, 0, 0])
+    over_windows = varying_coefficients(network, X, reach=0.3)
+    np.testing.assert_allclose(over_windows.alpha[:, 1], found.alpha[:, 1], atol=1e-12)
 
 
 # The two stages.
@@ -243,8 +282,13 @@ def test_weights_of_sum_one_are_not_one_row():
 def test_each_score_of_several_is_read_by_itself():
     network = random_network(3, n_outputs=2)
     X = np.random.default_rng(0).normal(size=(60, 3))
-    found = varying_coefficients(network, X, output=1)
+    found = varying_coefficients(network, X, output=1, reach=0)
     np.testing.assert_allclose(found.alpha, network.gradient(X)[:, :, 1])
+    over_windows = varying_coefficients(network, X, output=1)
+    alone = ReluNetwork(
+        network.weights, network.bias, network.beta[:, 1:], np.zeros(1), network.linear[:, 1:]
+    )
+    np.testing.assert_allclose(over_windows.alpha, varying_coefficients(alone, X).alpha)
 
 
 def test_one_column_a_constant_column_and_a_level_that_never_changes():

@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "lifenet"
 MAY_IMPORT = {
     "kernels": set(),
     "losses": {"kernels"},
-    "schema": set(),
+    "schema": {"kernels"},
     "network": {"kernels", "schema"},
     "datasets": set(),
     "data": {"kernels", "losses", "schema", "network"},

@@ -169,6 +169,16 @@ def test_a_contradicted_expectation_stands_out():
     assert [text.get_weight() for text in ax.texts[:2]] == ["normal", "bold"]
 
 
+@pytest.mark.parametrize(
+    ("reach", "words"),
+    [(0.05, "over 5 % of"), (0.2, "over 20 % of"), (0, "row's own equation")],
+)
+def test_the_title_says_over_what_slopes_are_taken(reach, words):
+    network, X = planted()
+    ax = CoefficientViolinDisplay.from_network(network, X, reach=reach).ax_
+    assert words in ax.get_title(loc="left").replace("\n", " ")
+
+
 def test_many_columns_are_cut_to_the_most_important():
     network, X = problem(p=40)
     display = CoefficientViolinDisplay.from_network(network, X, max_columns=15)

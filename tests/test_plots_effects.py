@@ -40,7 +40,7 @@ def longest_line(ax):
 @pytest.mark.parametrize("n_features", [1, 3, 40])
 def test_the_strongest_effects_are_drawn(n_features, tmp_path):
     network, X = random_network(n_features), rows(n_features)
-    display = EffectsDisplay.from_network(network, X, max_features=8)
+    display = EffectsDisplay.from_network(network, X, max_features=8, share_of_rows=1)
     strongest = accumulated_effects(network, X).ranked()[:8]
     assert [ax.get_title() for ax in display.axes_] == [curve.feature for curve in strongest]
     for ax, curve in zip(display.axes_, strongest, strict=True):
@@ -50,6 +50,20 @@ def test_the_strongest_effects_are_drawn(n_features, tmp_path):
     for kind in ("png", "svg", "pdf"):
         display.figure_.savefig(tmp_path / f"effects.{kind}")
     assert len(display.to_frame()) == 200 * n_features
+
+
+def test_panels_show_the_middle_of_the_rows_unless_told():
+    network, X = random_network(3), rows(3)
+    X[0] = 50.0
+    curve = accumulated_effects(network, X)["x1"]
+    for share, ends in ((0.98, np.sort(X[:, 1])[[1, -2]]), (1, np.sort(X[:, 1])[[0, -1]])):
+        display = EffectsDisplay.from_network(network, X, share_of_rows=share)
+        (panel,) = (ax for ax in display.axes_ if ax.get_title() == "x1")
+        line = longest_line(panel)
+        assert (line.get_xdata()[0], line.get_xdata()[-1]) == pytest.approx(ends, abs=0.5)
+        np.testing.assert_allclose(line.get_ydata(), curve.at(line.get_xdata()))
+    with pytest.raises(ValueError, match="share_of_rows must be above 0"):
+        EffectsDisplay.from_network(network, X, share_of_rows=0)
 
 
 def test_panels_share_a_scale_unless_told():
@@ -170,7 +184,7 @@ def test_labels_of_a_classifier_are_coded():
     named = LocalCoefficientsDisplay.from_estimator(Fitted(), X, y=y)
     np.testing.assert_array_equal(named.result.response_mean, plain.result.response_mean)
     y[7] = "new"
-    with pytest.raises(ValueError, match="row 7 has"):
+    with pytest.raises(ValueError, match="y holds 'new' in row 7"):
         LocalCoefficientsDisplay.from_estimator(Fitted(), X, y)
 
 
@@ -224,8 +238,21 @@ def test_what_to_do_is_said():
     with pytest.raises(TypeError, match=r"LLARegressor has no network to read\. It is not fitted"):
         EffectsDisplay.from_estimator(LLARegressor(), rows(3))
     pipeline = make_pipeline(StandardScaler(), LLARegressor())
-    with pytest.raises(TypeError, match=r"last step of a pipeline.*fold_scaling"):
+    with pytest.raises(TypeError, match="not fitted yet: call fit"):
         EffectsDisplay.from_estimator(pipeline, rows(3))
+
+
+def test_a_pipeline_is_drawn_as_its_last_step_on_what_that_sees():
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from lifenet import LLARegressor
+
+    X = rows(3)
+    pipeline = make_pipeline(StandardScaler(), LLARegressor(3, random_state=0)).fit(X, X[:, 0])
+    drawn = EffectsDisplay.from_estimator(pipeline, X).to_frame()
+    alone = EffectsDisplay.from_estimator(pipeline[-1], pipeline[0].transform(X)).to_frame()
+    np.testing.assert_array_equal(drawn["effect"], alone["effect"])
 
 
 @pytest.mark.parametrize("layout", [None, "constrained"])

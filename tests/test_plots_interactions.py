@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 from lifenet.explain.interactions import (  # noqa: E402
     Interactions,
     interaction_strength,
-    second_order_strength,
+    two_stage_strength,
 )
 from lifenet.explain.varying import varying_coefficients  # noqa: E402
 from lifenet.network import ReluNetwork  # noqa: E402
@@ -55,7 +55,7 @@ def labels(display):
 
 
 def test_cells_are_the_directed_strengths_with_the_diagonal_masked():
-    result = interaction_strength(random_network(4), rows(4))
+    result = two_stage_strength(random_network(4), rows(4))
     display = InteractionDisplay(result).plot()
     drawn, order = cells(display), display.shown_
     wanted = result.directed[np.ix_(order, order)] / result.score_deviation
@@ -105,7 +105,7 @@ def test_many_features_are_cut_to_the_strongest_and_the_title_says_so():
 def test_both_measures_by_name():
     network, X = random_network(3), rows(3)
     display = InteractionDisplay.from_network(network, X, measure="second-order", n_pairs=50)
-    wanted = second_order_strength(network, X, n_pairs=50)
+    wanted = interaction_strength(network, X, n_pairs=50)
     np.testing.assert_array_equal(display.result.pair, wanted.pair)
     drawn = cells(display)
     assert drawn[0, 1] == drawn[1, 0]

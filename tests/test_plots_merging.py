@@ -14,6 +14,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.collections import LineCollection, PathCollection  # noqa: E402
 
+from lifenet.explain._partition import Box  # noqa: E402
 from lifenet.explain.merging import merge_regions  # noqa: E402
 from lifenet.network import ReluNetwork  # noqa: E402
 from lifenet.plots.merging import MergedRegionsDisplay  # noqa: E402
@@ -67,10 +68,54 @@ def test_a_panel_a_region_with_standardised_coefficients_and_intervals():
         np.testing.assert_allclose(ends[:, 0], (lower[number] * result.spread)[order])
         np.testing.assert_allclose(ends[:, 1], (upper[number] * result.spread)[order])
         title = ax.get_title(loc="left")
-        assert title.startswith(f"region {number + 1}: {result.count[number]:,.0f} rows\nmean ")
+        first, *conditions = title.split("\n")
+        assert first == f"region {number + 1}: {result.count[number]:,.0f} rows"
+        assert " and ".join(conditions) == result.describe(number)
     text = display.figure_.get_suptitle()
-    assert f"{result.n_total} regions merged into 3: R² {result.fidelity:.3f}" in text
+    assert f"3 regions with an equation each: R² {result.fidelity:.3f} for the score" in text
     assert f"RMSE: network {result.network_loss:.3g}, merged {result.merged_loss:.3g}" in text
+
+
+def test_conditions_beyond_the_third_are_counted():
+    result = merge_regions(*problem(p=5), n_regions=1)
+    sides = tuple((column, column - 0.5, np.inf) for column in range(5))
+    result = replace(result, boxes=(Box(sides), Box(((0, -np.inf, -0.5),))), **doubled(result))
+    first, second = MergedRegionsDisplay(result).plot().axes_[:2]
+    title = first.get_title(loc="left").split("\n")
+    assert title[1:] == ["x0 > \N{MINUS SIGN}0.5", "x1 > 0.5", "x2 > 1.5 and 2 more"]
+    assert second.get_title(loc="left").split("\n")[1:] == ["x0 <= \N{MINUS SIGN}0.5"]
+
+
+def doubled(result):
+    """The arrays of a result of one region as those of two."""
+    arrays = ("count", "share", "coefficients", "intercept", "errors", "intercept_error", "freedom")
+    return {name: np.concatenate([getattr(result, name)] * 2) for name in arrays}
+
+
+def test_a_name_with_an_and_stays_in_one_line():
+    """Conditions were taken apart at every "and"."""
+    network, X, y = problem()
+    names = ["r and d", "bed and board", "age"]
+    result = merge_regions(network, X, y, n_regions=4, schema=names)
+    display = MergedRegionsDisplay(result).plot()
+    for ax, box in zip(display.axes_, result.boxes, strict=True):
+        conditions = ax.get_title(loc="left").split("\n")[1:]
+        assert len(conditions) == len(box.sides)
+        for condition, (column, _, _) in zip(conditions, box.sides, strict=True):
+            assert names[column] in condition
+
+
+def test_long_names_keep_to_their_panels():
+    network, X, y = problem()
+    names = [f"{'a very ' * 20}long name {number}" for number in range(3)]
+    result = merge_regions(network, X, y, n_regions=4, schema=names)
+    display = MergedRegionsDisplay(result).plot()
+    display.figure_.canvas.draw()
+    ends = [ax._left_title.get_window_extent().x1 for ax in display.axes_]
+    nexts = [ax._left_title.get_window_extent().x0 for ax in display.axes_[1:]]
+    for end, following in zip(ends, [*nexts, display.figure_.bbox.x1], strict=True):
+        assert end < following
+    assert display.ax_.bbox.width > 0.15 * display.figure_.bbox.width
 
 
 def test_filled_marks_are_those_whose_interval_excludes_zero():
@@ -109,7 +154,7 @@ def test_the_last_panel_shows_the_fidelity_of_what_was_tried():
 
 def test_what_is_left_out_is_said():
     network, X, _ = problem(p=40, n=600)
-    display = MergedRegionsDisplay.from_network(network, X, n_regions=8, max_panels=4)
+    display = MergedRegionsDisplay.from_network(network, X, n_regions=8, min_rows=50, max_panels=4)
     assert len(display.axes_) == 4
     assert len(ticks(display.axes_[0].yaxis)) == 20
     assert "not shown: 4 smaller regions and 20 weaker columns" in display.figure_.get_suptitle()
@@ -167,7 +212,7 @@ def test_one_is_singular_and_the_score_has_a_name():
     display.score_name = "log-odds of 'bad'"
     display.plot(max_columns=1)
     title = display.figure_.get_suptitle().replace("\n", " ")
-    assert title.startswith("1 region merged into 1: R² 1.000 for the log-odds of 'bad'")
+    assert title.startswith("1 region with an equation each: R² 1.000 for the log-odds of 'bad'")
     assert title.endswith("not shown: 1 weaker column")
     assert display.ax_.get_title(loc="left") == "region 1: 1 row"
     words = display.figure_.get_supxlabel().replace("\n", " ")
@@ -179,7 +224,7 @@ def test_half_of_a_figure_is_enough(size):
     network, X, y = problem(p=40, n=600)
     figure, both = plt.subplots(1, 2, layout="constrained", figsize=size)
     for ax in both:
-        MergedRegionsDisplay.from_network(network, X, y, n_regions=4, ax=ax)
+        MergedRegionsDisplay.from_network(network, X, y, n_regions=4, min_rows=80, ax=ax)
     figure.canvas.draw()
     renderer, whole = figure.canvas.get_renderer(), figure.bbox
     for ax in both:

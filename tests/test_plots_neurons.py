@@ -11,9 +11,9 @@ from matplotlib.colors import to_hex  # noqa: E402
 from sklearn.neural_network import MLPRegressor  # noqa: E402
 
 from lifenet import LLARegressor, datasets  # noqa: E402
+from lifenet.explain.importance import feature_importance  # noqa: E402
 from lifenet.explain.neurons import (  # noqa: E402
     NeuronImportance,
-    feature_importance,
     neuron_contributions,
     neuron_importance,
 )
@@ -122,23 +122,39 @@ class TestContributions:
 
 
 class TestFeatures:
-    def test_bars_are_the_shares_in_order(self):
+    def test_bars_are_importance_in_deviations_of_the_score_in_order(self):
         result = feature_importance(network(), table(), schema=["a", "b", "c"])
         display = FeatureImportanceDisplay(result).plot()
         widths = [bar.get_width() for bar in display.ax_.patches]
-        assert widths == sorted(result.importance, reverse=True)
+        assert widths == sorted(result.importance / result.score_deviation, reverse=True)
         labels = [label.get_text() for label in display.ax_.get_yticklabels()]
         assert labels == [result.features[place] for place in result.order]
+        assert [text.get_text() for text in display.ax_.texts] == [f"{one:.2f}" for one in widths]
+        words = display.ax_.get_xlabel().replace("\n", " ")
+        assert words.startswith("change of the score when the value is another row's")
+        assert "standard deviations" in words
 
-    def test_the_rest_is_summed_up(self):
+    def test_the_score_is_called_by_its_name(self):
+        display = FeatureImportanceDisplay(feature_importance(network(), table()))
+        display.score_name = "log-odds of 'bad'"
+        assert "change of the log-odds of 'bad'" in display.plot().ax_.get_xlabel()
+
+    def test_of_the_rest_the_largest_is_given(self):
         result = feature_importance(network(60, 40), table(40))
         display = FeatureImportanceDisplay(result).plot(max_features=15)
         assert len(display.ax_.patches) == 15
         assert display.ax_.get_yticklabels()[-1].get_text() == "others (25)"
-        rest = np.sort(result.importance)[:25].sum()
-        assert display.ax_.texts[-1].get_text() == f"{100 * rest:.1f} %"
+        largest = np.sort(result.relative)[24]
+        assert display.ax_.texts[-1].get_text() == f"at most {largest:.2f}"
         with pytest.raises(ValueError, match="max_features must be at least 1"):
             display.plot(max_features=0)
+
+    def test_what_hardly_matters_is_not_written_as_nothing(self):
+        straight = ReluNetwork(np.zeros((0, 3)), [], np.zeros((0, 1)), 0.0, [1.0, 1e-4, 0.0])
+        display = FeatureImportanceDisplay.from_network(straight, table())
+        assert [text.get_text() for text in display.ax_.texts][1:] == ["< 0.01", "0.00"]
+        display.plot(max_features=1)
+        assert display.ax_.texts[-1].get_text() == "< 0.01"
 
 
 @pytest.mark.parametrize("display", DISPLAYS)

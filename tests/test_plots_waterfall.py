@@ -53,7 +53,7 @@ def test_bars_lead_from_the_reference_to_the_row():
     assert at == pytest.approx(result.score)
     ends = display.ax_.collections[-1].get_offsets()[:, 0]
     assert np.allclose(ends, [result.reference_score, result.score])
-    assert labels(display.ax_) == ["at the mean", *(name for name, _ in result.steps()), "this row"]
+    assert labels(display.ax_) == ["mean score", *(name for name, _ in result.steps()), "this row"]
     assert display.to_frame()["part"].sum() == pytest.approx(result.score - result.reference_score)
 
 
@@ -83,14 +83,14 @@ def test_numbers_carry_their_sign():
 
 def test_a_row_alone_starts_at_zero():
     display = WaterfallDisplay.from_network(network(), table()[0])
-    assert labels(display.ax_)[0] == "at zero"
+    assert labels(display.ax_)[0] == "score of the row of zeros"
 
 
 def test_small_steps_are_folded():
     X = table(40)
     display = WaterfallDisplay.from_network(network(40), X[0], X=X, reference="median")
     assert len(display.ax_.patches) == 12
-    assert labels(display.ax_)[0] == "at the median"
+    assert labels(display.ax_)[0] == "score of the median row"
     assert labels(display.ax_)[-2] == "others (29)"
 
 

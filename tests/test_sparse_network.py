@@ -277,7 +277,7 @@ def test_importance_is_that_of_the_dense_network():
 
 def test_boundaries_are_those_of_the_dense_network():
     X = table()
-    found, expected = (explain_row(one, X[0], X=X, output=0) for one in pair())
+    found, expected = (explain_row(one, X[0], X=X, output=0, reach=0) for one in pair())
     assert len(found.boundaries) == len(expected.boundaries) > 0
     for mine, theirs in zip(found.boundaries, expected.boundaries, strict=True):
         assert mine.neurons == theirs.neurons

@@ -14,7 +14,7 @@ from lifenet.explain import (
     interaction_strength,
     local_regions,
     neuron_importance,
-    second_order_strength,
+    two_stage_strength,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _study() -> Any:
 
 
 def interactions(bars: Bars, name: str, model: Any, X: Any) -> None:
-    for measure in (interaction_strength, second_order_strength):
+    for measure in (two_stage_strength, interaction_strength):
         pairs = measure(model.network_, X).to_frame()
         found = [{row["first"], row["second"]} for _, row in pairs.head(3).iterrows()]
         rank = 1 + found.index({"hr", "workingday"}) if {"hr", "workingday"} in found else 99

@@ -14,7 +14,7 @@ from lifenet.explain import (
     accumulated_effects,
     interaction_strength,
     partial_dependence,
-    second_order_strength,
+    two_stage_strength,
 )
 
 if TYPE_CHECKING:
@@ -134,11 +134,11 @@ def additive(bars: Bars) -> None:
         term -= curve.mass @ term
         worst = max(worst, float(np.abs(curve.effect - term).max() / np.abs(term).max()))
     bars.at_most("ALE against the terms of an additive network", worst, 1e-12)
-    second = second_order_strength(network, X)
+    second = interaction_strength(network, X)
     bars.at_most("second-order interactions of an additive network, relative",
                  float(second.relative.max()), 1e-12)  # fmt: skip
     independent = generator.normal(size=(5_000, 6))
-    both = [interaction_strength(network, rows).relative.max() for rows in (independent, X)]
+    both = [two_stage_strength(network, rows).relative.max() for rows in (independent, X)]
     bars.at_most("two-stage interactions of an additive network, relative, independent columns",
                  float(both[0]), 0.02)  # fmt: skip
     bars.note(

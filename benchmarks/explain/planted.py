@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.runs import Runs
 from lifenet import LLA, LIFERegressor, NeuronProjection
-from lifenet.explain import interaction_strength, second_order_strength
+from lifenet.explain import interaction_strength, two_stage_strength
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from planted_interactions import BLIND, PLANTED, separation
@@ -80,7 +80,7 @@ def _two_stage(part: str, name: str, seed: int, model: LIFERegressor) -> list[di
     X, y = planted.draw(N_SAMPLES, float(correlation), seed)
     network = model.fit(X, y).network_
     ratios = [
-        separation(interaction_strength(one, X).pair, planted.pairs) for one in (planted, network)
+        separation(two_stage_strength(one, X).pair, planted.pairs) for one in (planted, network)
     ]
     return [_row(part, name, seed, *ratios, network.n_neurons)]
 
@@ -90,7 +90,7 @@ def blind(name: str, seed: int) -> list[dict[str, Any]]:
     X, y = planted.draw(N_SAMPLES, 0.0, seed)
     network = LIFERegressor(preset="paper", random_state=seed).fit(X, y).network_
     ratios = [
-        separation(second_order_strength(one, X).pair, planted.pairs) for one in (planted, network)
+        separation(interaction_strength(one, X).pair, planted.pairs) for one in (planted, network)
     ]
     return [_row("second-order", name, seed, *ratios, network.n_neurons)]
 

@@ -17,10 +17,10 @@ from lifenet import (
 )
 from lifenet.explain import (
     accumulated_effects,
-    interaction_strength,
     local_regions,
     neuron_contributions,
     neuron_importance,
+    two_stage_strength,
     varying_coefficients,
 )
 from lifenet.network import ReluNetwork
@@ -50,7 +50,7 @@ READINGS: dict[str, tuple[Any, Any]] = {
     "heatmap_imp": (neuron_contributions, NeuronContributionDisplay),
     "local_imp": (local_regions, LocalCoefficientsDisplay),
     "int_dect": (varying_coefficients, VaryingCoefficientsDisplay),
-    "int_dect_heatmap": (interaction_strength, InteractionDisplay),
+    "int_dect_heatmap": (two_stage_strength, InteractionDisplay),
     "gam_plot2": (accumulated_effects, EffectsDisplay),
 }
 

@@ -3,21 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifenet.kernels.quantiles import weighted_quantiles
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lifenet._typing import Bools, Floats
+    from lifenet._typing import Bools, Floats, Integers
 
-__all__ = ["FeatureSchema"]
+__all__ = ["ColumnValues", "FeatureSchema"]
 
 _BLOCK_ROWS = 16_384
 #: Squares of larger numbers, summed over rows, leave the range of float64.
 LARGEST = np.float64(1e140)  # as a float64, so that float32 tables are compared in float64
+
+
+# Distinct values up to which all are kept; of more, one for each of so many parts of the span,
+# and of each tail beyond it. Chosen by hand: a window of 5 % to either side has eight of them.
+_ALL_KEPT, _PARTS_OF_SPAN, _PARTS_OF_TAIL = 128, 80, 120
+#: Quantiles that a column's span lies between: outliers do not make it wider.
+_SPAN = np.array([0.05, 0.95])
+# Sums of weights are equal within this share: halves must not depend on their rounding.
+_ROUNDING = 1e-9
+#: A value this much of a window's half-width outside of it is inside: rounding.
+_EDGE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnValues:
+    """Values that a column had in training, and how many rows had each.
+
+    Of a column with many values some are kept, each for the rows next to it.
+
+    Attributes
+    ----------
+    values : (m,), ascending, each one of the training values
+    counts : (m,), weight of the rows that it stands for
+    span : distance of the 5 % and the 95 % quantile
+    """
+
+    values: Floats
+    counts: Floats
+    span: float
+
+    @classmethod
+    def of(cls, column: Floats, weight: Floats | None = None) -> ColumnValues:
+        """Read from a column (n,) and the weights of its rows."""
+        values: Floats
+        values, inverse = np.unique(np.asarray(column, dtype=np.float64), return_inverse=True)
+        counts: Floats = np.bincount(inverse.ravel(), weight, len(values)).astype(np.float64)
+        present = counts > 0
+        values, counts = values[present], counts[present]
+        low, high = weighted_quantiles(values, counts, _SPAN)
+        if len(values) > _ALL_KEPT:
+            values, counts = _thinned(values, counts, _parts(values, float(low), float(high)))
+        return cls(values, counts, float(high - low))
+
+    def windows(self, x: Floats, reach: float) -> tuple[Integers, Integers]:
+        """First value, and first beyond, within ``reach * span`` of each x, (n,) each."""
+        half = reach * self.span
+        low = np.searchsorted(self.values, x - half * (1 + _EDGE), side="left")
+        high = np.searchsorted(self.values, x + half * (1 + _EDGE), side="right")
+        return low, high
+
+
+def _parts(values: Floats, low: float, high: float) -> Integers:
+    """Number of the part of the range that each value is in, not falling."""
+    width = (high - low or values[-1] - values[0]) / _PARTS_OF_SPAN
+    part = np.floor((values - low) / width)
+    for tail in (values < low, values > high):
+        if len(np.unique(part[tail])) > _PARTS_OF_TAIL:
+            place = np.arange(tail.sum()) * _PARTS_OF_TAIL // tail.sum()
+            part[tail] = part[tail][0] + place / _PARTS_OF_TAIL
+    # Names of parts are replaced by their order.
+    return np.cumsum(np.diff(part, prepend=part[0]) != 0)
+
+
+def _thinned(values: Floats, counts: Floats, part: Integers) -> tuple[Floats, Floats]:
+    """The weighted median of each part, which is one of its values, and its weight."""
+    total: Floats = np.bincount(part, counts).astype(np.float64)
+    before = np.cumsum(counts) - np.concatenate([[0.0], np.cumsum(total)[:-1]])[part]
+    beyond = before >= 0.5 * total[part] * (1 - _ROUNDING)
+    first = np.searchsorted(part, np.arange(len(total)))
+    median = first + np.maximum.reduceat(
+        np.where(beyond, 0, 1 + np.arange(len(values)) - first[part]), first
+    )
+    return values[median], total
 
 
 @dataclass(frozen=True)
@@ -30,12 +105,14 @@ class FeatureSchema:
     lower, upper : smallest and largest value of each column in training
     groups : pairs of a feature's name and its columns; a plain column is a group of its own, the
         dummies of one category share a group
+    values : of each column, the values that it had; none where they are not known
     """
 
     names: tuple[str, ...]
     lower: tuple[float, ...]
     upper: tuple[float, ...]
     groups: tuple[tuple[str, tuple[int, ...]], ...]
+    values: tuple[ColumnValues, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check that the parts agree."""
@@ -44,6 +121,10 @@ class FeatureSchema:
             raise ValueError(f"Column names must differ; {', '.join(repeated)} came twice.")
         if not len(self.names) == len(self.lower) == len(self.upper):
             raise ValueError("names, lower and upper must have one entry a column.")
+        if len(self.values) not in (0, len(self.names)):
+            raise ValueError(
+                f"values has {len(self.values)} entries for {len(self.names)} columns."
+            )
         columns = sorted(column for _, group in self.groups for column in group)
         if columns != list(range(len(self.names))):
             raise ValueError(
@@ -57,8 +138,9 @@ class FeatureSchema:
         X: Any,
         names: Sequence[str] | None = None,
         groups: Iterable[tuple[str, Sequence[int | str]]] | None = None,
+        weight: Floats | None = None,
     ) -> FeatureSchema:
-        """Read ranges, and where there are any names, from a table or a data frame.
+        """Read ranges and values, and where there are any names, from a table or a data frame.
 
         Parameters
         ----------
@@ -66,6 +148,7 @@ class FeatureSchema:
         names : one a column, or None: those of a frame, or x0, x1, ...
         groups : pairs of a feature's name and its columns, or None
             As in `grouped`.
+        weight : of the rows, (n_samples,), or None
         """
         if names is None and hasattr(X, "columns"):
             names = [str(name) for name in X.columns]
@@ -80,8 +163,23 @@ class FeatureSchema:
             lower=tuple(table.min(axis=0).tolist()),
             upper=tuple(table.max(axis=0).tolist()),
             groups=tuple((name, (column,)) for column, name in enumerate(labels)),
+            values=tuple(ColumnValues.of(column, weight) for column in table.T),
         )
         return plain if groups is None else plain.grouped(groups)
+
+    @classmethod
+    def named(cls, names: Iterable[str]) -> FeatureSchema:
+        """Names alone: ranges are not known."""
+        labels = tuple(str(name) for name in names)
+        low, high = (-np.inf,) * len(labels), (np.inf,) * len(labels)
+        return cls(labels, low, high, tuple((name, (at,)) for at, name in enumerate(labels)))
+
+    def renamed(self, names: Iterable[str]) -> FeatureSchema:
+        """The same columns under other names, each a feature of its own."""
+        new = FeatureSchema.named(names)
+        if new.n_features != self.n_features:
+            raise ValueError(f"{new.n_features} names for {self.n_features} columns.")
+        return replace(new, lower=self.lower, upper=self.upper, values=self.values)
 
     def grouped(
         self, groups: Mapping[str, Sequence[int | str]] | Iterable[tuple[str, Sequence[int | str]]]
@@ -107,7 +205,7 @@ class FeatureSchema:
         rest = [(name, (at,)) for at, name in enumerate(self.names) if at not in named]
         if rest:
             known = sorted([*known, *rest], key=lambda group: group[1])
-        return FeatureSchema(self.names, self.lower, self.upper, tuple(known))
+        return replace(self, groups=tuple(known))
 
     def _columns(self, feature: str, columns: Sequence[int | str]) -> tuple[int, ...]:
         """Numbers of the columns of a feature."""

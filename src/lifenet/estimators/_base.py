@@ -61,7 +61,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         """Keep a network of the user's units, and what is known of the columns."""
         self.network_ = network
         names = getattr(self, "feature_names_in_", None)
-        self.schema_ = FeatureSchema.of(data.present, names)
+        self.schema_ = FeatureSchema.of(data.present, names, weight=data.rows.weight)
 
     def _check_fit_input(
         self, X: Any, y: Any, *, y_numeric: bool, reset: bool = True

@@ -115,7 +115,7 @@ class _SubsetStacking(NetworkEstimator):
             self._units = data.units
             self.members_ = tuple(self._train_members(fold.train.rows, subsets, data, seed))
             names = getattr(self, "feature_names_in_", None)
-            self.schema_ = FeatureSchema.of(data.present, names)
+            self.schema_ = FeatureSchema.of(data.present, names, weight=data.rows.weight)
             self._fit_output(data, recipe.output, fold, seed)
             if self.verbose:
                 print(f"{len(self.members_)} members trained and combined")

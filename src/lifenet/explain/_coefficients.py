@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lifenet.explain._windows import slopes_at_reach
 from lifenet.explain.levels import levels_of
 from lifenet.kernels.smoothing import MOST_LEVELS
 
@@ -42,9 +43,10 @@ class Coefficients:
     spread: Floats
 
 
-def read_coefficients(sample: Sample) -> list[Coefficients]:
+def read_coefficients(sample: Sample, reach: float) -> list[Coefficients]:
     """Those of all features, in order."""
-    slopes, spread = sample.gradient, sample.spread
+    slopes, _ = slopes_at_reach(sample, reach)
+    spread = sample.spread
     return [
         _category(sample, number)
         if len(columns) > 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
@@ -89,6 +89,9 @@ def target_of(
         if loss is not None:
             raise ValueError("loss compares the score with y: give y too, or leave loss out.")
         return Target(sample.score, SquaredError(), given=False)
+    if sample.classes is not None and (loss is None or not loss.quadratic):
+        y = _codes_of(np.asarray(y), n_given, sample)
+        loss = loss or _loss_of_classes(sample.network.n_outputs)
     values = _check_response(y, n_given, sample)
     n_outputs = sample.network.n_outputs
     chosen = _usual_loss(values, n_outputs) if loss is None else _check_loss(loss, n_outputs)
@@ -110,12 +113,40 @@ def _check_response(y: npt.ArrayLike, n_given: int, sample: Sample) -> Floats:
     return values
 
 
+def _codes_of(y: npt.NDArray[Any], n_given: int, sample: Sample) -> npt.NDArray[Any]:
+    """Labels of a classifier as 0, 1, ..."""
+    if y.shape != (n_given,):
+        return y
+    classes: list[Any] = [] if sample.classes is None else sample.classes.tolist()
+    code = {label: place for place, label in enumerate(classes)}
+    labels = y.tolist()
+    codes = np.array([code.get(label, -1) for label in labels])
+    wrong = sample.rows[codes[sample.rows] < 0]
+    if len(wrong):
+        raise ValueError(
+            f"y holds {labels[wrong[0]]!r} in row {wrong[0]}, which is none of the model's "
+            f"classes {classes}."
+        )
+    return codes
+
+
 def _usual_loss(values: Floats, n_outputs: int) -> Loss:
-    if values.min() < values.max():
+    found = np.unique(values)
+    if len(found) > 1:
         codes = max(n_outputs, 2)
         if np.isin(values, np.arange(codes)).all():
-            return Logistic() if n_outputs == 1 else Multinomial(n_outputs)
+            return _loss_of_classes(n_outputs)
+    if len(found) == 2:
+        raise ValueError(
+            f"y has two values, {found[0]:g} and {found[1]:g}. If they are classes, pass the "
+            "fitted classifier instead of its network_, or code them as 0 and 1; if they are "
+            "numbers, pass loss=SquaredError()."
+        )
     return SquaredError()
+
+
+def _loss_of_classes(n_outputs: int) -> Loss:
+    return Logistic() if n_outputs == 1 else Multinomial(n_outputs)
 
 
 def _check_loss(loss: Loss, n_outputs: int) -> Loss:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet.network import PiecewiseLinear
-from lifenet.schema import FeatureSchema, check_finite
+from lifenet.explain._subject import in_order, labels_of, subject_of
+from lifenet.schema import ColumnValues, FeatureSchema, check_finite, default_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from lifenet._typing import Floats, Integers
+    from lifenet.network import PiecewiseLinear
 
 __all__ = [
     "Sample",
-    "check_network",
     "check_output",
     "check_weight",
+    "names_unless_unknown",
     "schema_of",
     "sums_by",
     "table_of",
@@ -44,6 +46,7 @@ class Sample:
     rows : ndarray of shape (n_samples,), the index of each row in the table that was given
     total : how many rows the weights stand for: their sum, but never fewer than there are rows, so
         that weights that were divided by their sum do not count as a single row
+    classes : labels of a classifier, where one was given
     """
 
     network: PiecewiseLinear
@@ -53,11 +56,12 @@ class Sample:
     output: int
     rows: Integers
     total: float
+    classes: npt.NDArray[Any] | None = None
 
     @classmethod
     def of(
         cls,
-        network: PiecewiseLinear,
+        network: Any,
         X: Any,
         *,
         schema: FeatureSchema | Sequence[str] | None = None,
@@ -68,27 +72,45 @@ class Sample:
 
         Parameters
         ----------
-        network : PiecewiseLinear
-            `network_` of a fitted estimator, or one adopted by `ReluNetwork.from_mlp` or
+        network : fitted model, pipeline that ends in one, or PiecewiseLinear
+            A network is `network_` of a fitted model, or one adopted by `ReluNetwork.from_mlp` or
             `ReluNetwork.from_torch`.
         X : array-like or data frame of shape (n_samples, n_columns)
-            Rows to read it on, in the units of training.
+            Rows to read it on, in the units of training; of a pipeline, as its `predict` takes
+            them. The columns of a frame are matched by name.
         schema : FeatureSchema, names of the columns, or None
-            `schema_` of the estimator. None takes the names of a data frame, or x0, x1, ...
+            None takes the model's own; of a network alone x0, x1, ...
         sample_weight : array-like of shape (n_samples,) or None
         output : int or None
             Which score; None where there is only one.
         """
-        check_network(network)
-        known = schema_of(schema, X, network.n_features)
+        subject = subject_of(network)
+        network, X = subject.network, subject.prepared(X)
+        given = schema if schema is not None else subject.schema or subject.names or None
+        known = schema_of(given, X, network.n_features)
         table = table_of(X, known)
         weight = check_weight(sample_weight, len(table))
         rows = np.flatnonzero(weight > 0)
         if len(rows) < len(table):
             table, weight = table[rows], weight[rows]
+        if not isinstance(given, FeatureSchema):
+            known = FeatureSchema.of(table, known.names, weight=weight)
         total = max(float(weight.sum()), float(len(rows)))
         which = check_output(network, output)
-        return cls(network, table, weight / weight.sum(), known, which, rows, total)
+        share = weight / weight.sum()
+        return cls(network, table, share, known, which, rows, total, subject.classes)
+
+    @cached_property
+    def values(self) -> tuple[ColumnValues, ...]:
+        """Values of the columns in training; those of these rows where the schema has none."""
+        if self.schema.values:
+            return self.schema.values
+        return tuple(ColumnValues.of(column, self.weight) for column in self.X.T)
+
+    @property
+    def known(self) -> FeatureSchema:
+        """The schema with these values."""
+        return replace(self.schema, values=self.values)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -141,25 +163,6 @@ def sums_by(index: Integers, values: Floats, size: int = 0) -> Floats:
     return np.asarray(np.bincount(index, weights=values, minlength=size), dtype=np.float64)
 
 
-def check_network(network: object) -> None:
-    """Refuse what is not a piecewise linear function, and say how to get one."""
-    if isinstance(network, PiecewiseLinear):
-        return
-    kind = type(network).__name__
-    if hasattr(network, "network_"):
-        remedy = "It is fitted: pass its network_."
-    elif hasattr(network, "coefs_"):
-        remedy = "Pass ReluNetwork.from_mlp(...) of it."
-    elif hasattr(network, "named_modules"):
-        remedy = "Pass ReluNetwork.from_torch(...) of it."
-    else:
-        remedy = (
-            "Supported are network_ of fitted lifenet estimators, and single-hidden-layer ReLU "
-            "networks of scikit-learn (ReluNetwork.from_mlp) and torch (ReluNetwork.from_torch)."
-        )
-    raise TypeError(f"Explanations read a network, not a {kind}. {remedy}")
-
-
 def check_output(network: PiecewiseLinear, output: int | None) -> int:
     """Which score is meant."""
     n_outputs = network.n_outputs
@@ -199,12 +202,12 @@ def check_weight(sample_weight: npt.ArrayLike | None, n_samples: int) -> Floats:
 def schema_of(
     schema: FeatureSchema | Sequence[str] | None, X: Any, n_features: int
 ) -> FeatureSchema:
-    """The schema given, or one with the names given or found and the ranges of X."""
+    """The schema given, or one with the names given and the ranges of X."""
     if isinstance(schema, FeatureSchema):
         known = schema
     else:
-        names = _names_of(X) if schema is None else [str(name) for name in schema]
-        known = FeatureSchema.of(_numbers(X, n_features), names)
+        names = names_unless_unknown(X, n_features) if schema is None else list(map(str, schema))
+        known = FeatureSchema.of(_numbers(in_order(X, names), n_features), names)
     if known.n_features != n_features:
         raise ValueError(
             f"The schema names {known.n_features} columns; the network reads {n_features}."
@@ -212,22 +215,23 @@ def schema_of(
     return known
 
 
+def names_unless_unknown(X: Any, n_features: int) -> list[str]:
+    """x0, x1, ...; of a frame with other names nobody knows which columns are meant."""
+    names, found = list(default_names(n_features)), labels_of(X)
+    if found is not None and sorted(found) != sorted(names):
+        raise ValueError(
+            "A network alone does not know the names of its columns, so that those of a frame "
+            "cannot be matched. Pass the fitted model instead of its network_, or "
+            "schema=model.schema_, or schema= the names in the order of training."
+        )
+    return names
+
+
 def table_of(X: Any, schema: FeatureSchema) -> Floats:
     """X as a checked table of float64 whose columns are those of the schema."""
-    found = _names_of(X)
-    if found is not None and found != list(schema.names):
-        raise ValueError(
-            f"X has the columns {found}; expected {list(schema.names)}, in this order."
-        )
-    table = _numbers(X, schema.n_features)
+    table = _numbers(in_order(X, schema.names), schema.n_features)
     check_finite(table, schema.names)
     return table
-
-
-def _names_of(X: Any) -> list[str] | None:
-    """Names of the columns of a frame; None where there are none, or not all are strings."""
-    columns = list(X.columns) if hasattr(X, "columns") else []
-    return columns if columns and all(isinstance(name, str) for name in columns) else None
 
 
 def _numbers(X: Any, n_features: int) -> Floats:

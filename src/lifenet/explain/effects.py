@@ -11,6 +11,7 @@ from lifenet._extras import require
 from lifenet.explain._sample import Sample, sums_by
 from lifenet.explain.levels import levels_of
 from lifenet.kernels.quantiles import weighted_quantiles
+from lifenet.network import CodedNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -260,8 +261,9 @@ def partial_dependence(
     ----------
     network, X, features, schema, sample_weight, output : as in `accumulated_effects`
     grid : int or array-like of shape (g,), default=100
-        Values to take; a number takes that many quantiles of the column, or all of its distinct
-        values where there are no more.
+        Values to take. A number takes that many quantiles of the column (or all of its distinct
+        values where there are no more), as many values at even distances, and those at which
+        codes of the column bend: between neighbours the curve is then nearly straight.
 
     Returns
     -------
@@ -283,7 +285,7 @@ def partial_dependence(
 
 def _depend(sample: Sample, feature: int, grid: npt.ArrayLike | int) -> Curve:
     column = sample.groups[feature][0]
-    values = grid_of(sample, column, grid) if isinstance(grid, int) else check_grid(grid)
+    values = _dense_grid(sample, column, grid) if isinstance(grid, int) else check_grid(grid)
     along = sample.network.along(sample.X, column)
     means = np.asarray(along.mean(values, sample.weight)[:, sample.output], dtype=np.float64)
     nearest = np.searchsorted((values[1:] + values[:-1]) / 2, sample.X[:, column])
@@ -301,6 +303,19 @@ def grid_of(sample: Sample, column: int, size: int) -> Floats:
         return values
     levels = np.linspace(0, 1, size)
     return np.unique(weighted_quantiles(sample.X[:, column], sample.weight, levels))
+
+
+def _dense_grid(sample: Sample, column: int, size: int) -> Floats:
+    """Quantiles, values at even distances, and the knots of the column's codes between them."""
+    values = grid_of(sample, column, size)
+    low, high = values[0], values[-1]
+    if len(values) < size or low == high:
+        return values
+    parts = [values, np.linspace(low, high, size)]
+    if isinstance(sample.network, CodedNetwork):
+        knots = sample.network.coding.kinks(column)
+        parts.append(knots[(knots > low) & (knots < high)])
+    return np.unique(np.concatenate(parts))
 
 
 def check_grid(grid: npt.ArrayLike) -> Floats:

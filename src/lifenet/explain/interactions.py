@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet.explain._exchange import draw_pairs, exchange_gains, exchanged
 from lifenet.explain._sample import Sample
+from lifenet.explain._windows import DEFAULT_REACH
 from lifenet.explain.varying import varying_coefficients
 
 if TYPE_CHECKING:
@@ -19,11 +21,12 @@ if TYPE_CHECKING:
 
     from lifenet._typing import Floats
     from lifenet.explain.varying import VaryingCoefficients
-    from lifenet.network import PiecewiseLinear
     from lifenet.schema import FeatureSchema
 
-__all__ = ["Interactions", "interaction_strength", "second_order_strength"]
+__all__ = ["Interactions", "interaction_strength", "two_stage_strength"]
 
+#: Pairs of rows where no number is asked for: so many, fewer where features are many.
+_PAIRS, _FEWEST_PAIRS, _PAIRS_TIMES_FEATURES = 2_000, 200, 40_000
 #: Rows scored at once by the second-order measure.
 _BLOCK_ROWS = 20_000
 
@@ -87,43 +90,52 @@ class Interactions:
         return frame.sort_values("strength", ascending=False, kind="stable", ignore_index=True)
 
 
-def interaction_strength(
-    network: PiecewiseLinear,
+def two_stage_strength(
+    network: Any,
     X: Any,
     *,
+    reach: float = DEFAULT_REACH,
     schema: FeatureSchema | Sequence[str] | None = None,
     sample_weight: npt.ArrayLike | None = None,
     output: int | None = None,
 ) -> Interactions:
-    """The two-stage measure of section 4.3: ``sd(g_k^m(x_k)) sd(x_m)`` for each pair.
+    """The paper's two-stage measure (section 4.3): ``sd(g_k^m(x_k)) sd(x_m)`` for each pair.
 
     See `varying_coefficients`, of which it is a part: where that is at hand,
     ``Interactions.from_varying`` saves the work. It is blind to what vanishes in the mean over
     all but one feature, as ``(x_1^2 - 1)(x_2^2 - 1)`` and ``x_1 x_2 x_3`` do where the features
-    are independent and symmetric; `second_order_strength` is not.
+    are independent and symmetric. It takes slopes times standard deviations: where the column is
+    skewed and the score is steep among its many small values, it says too much. For both,
+    `interaction_strength` is the one to ask.
 
     Parameters
     ----------
-    network, X, schema, sample_weight, output : see `varying_coefficients`
+    network, X, reach, schema, sample_weight, output : see `varying_coefficients`
     """
     return Interactions.from_varying(
         varying_coefficients(
-            network, X, schema=schema, sample_weight=sample_weight, output=output, max_points=0
+            network,
+            X,
+            reach=reach,
+            schema=schema,
+            sample_weight=sample_weight,
+            output=output,
+            max_points=0,
         )
     )
 
 
-def second_order_strength(
-    network: PiecewiseLinear,
+def interaction_strength(
+    network: Any,
     X: Any,
     *,
     schema: FeatureSchema | Sequence[str] | None = None,
     sample_weight: npt.ArrayLike | None = None,
     output: int | None = None,
-    n_pairs: int = 2000,
+    n_pairs: int | None = None,
     random_state: int | np.random.Generator = 0,
 ) -> Interactions:
-    """The superset importance of Liu and Owen (2006) for each pair of features.
+    """How much each pair of features acts together: the superset importance of Liu and Owen (2006).
 
     The root mean square, over random pairs of rows ``x, z``, of half the mixed difference::
 
@@ -137,35 +149,21 @@ def second_order_strength(
     Parameters
     ----------
     network, X, schema, sample_weight, output : see `varying_coefficients`
-    n_pairs : int, default=2000
-        Pairs of rows, drawn with probability by weight.
+    n_pairs : int or None, default=None
+        Pairs of rows, drawn with probability by weight. None takes 2,000, fewer beyond 20 features.
     random_state : int or numpy Generator, default=0
         Of the draw.
     """
-    if isinstance(n_pairs, bool) or not isinstance(n_pairs, (int, np.integer)):
-        raise TypeError(f"n_pairs must be a whole number; it is {n_pairs!r}.")
-    if n_pairs < 1:
-        raise ValueError(f"n_pairs must be at least 1; it is {n_pairs}.")
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
-    first, second = _draw(sample, int(n_pairs), np.random.default_rng(random_state))
+    if n_pairs is None:
+        n_pairs = min(_PAIRS, max(_FEWEST_PAIRS, _PAIRS_TIMES_FEATURES // len(sample.features)))
+    first, second = draw_pairs(sample, n_pairs, random_state)
     squares = np.zeros((len(sample.features),) * 2)
-    for block in _blocks(int(n_pairs)):
+    for block in _blocks(len(first)):
         squares += _mixed_squares(sample, first[block], second[block])
-    strength = np.sqrt((squares + squares.T) / n_pairs) / 2
+    strength = np.sqrt((squares + squares.T) / len(first)) / 2
     spread = float(sample.deviation(sample.score))
     return Interactions(sample.features, "second-order", strength, strength, spread)
-
-
-def _draw(sample: Sample, n_pairs: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    """Two tables of rows, (n_pairs, n_columns) each.
-
-    By inversion of the cumulated weights: a row of weight two is drawn as its two copies, next to
-    each other, would be.
-    """
-    cumulated = np.cumsum(sample.weight)
-    uniform = generator.random((2, n_pairs)) * cumulated[-1]
-    first, second = np.minimum(np.searchsorted(cumulated, uniform, "right"), len(cumulated) - 1)
-    return sample.X[first], sample.X[second]
 
 
 def _blocks(n_rows: int) -> Iterator[slice]:
@@ -174,25 +172,14 @@ def _blocks(n_rows: int) -> Iterator[slice]:
 
 
 def _mixed_squares(sample: Sample, first: Floats, second: Floats) -> Floats:
-    """Sum of squared mixed differences of each pair of features, above the diagonal."""
-    groups = [list(columns) for columns in sample.groups]
+    """Sum of squared mixed differences of each pair of features, above the diagonal.
 
-    def score(rows: Floats) -> Floats:
-        return np.asarray(sample.network.score(rows)[:, sample.output], dtype=np.float64)
-
-    base = score(first)
-    single = [score(_exchange(first, second, columns)) for columns in groups]
-    squares = np.zeros((len(groups),) * 2)
-    for j, columns in enumerate(groups):
-        changed = _exchange(first, second, columns)
-        for k in range(j + 1, len(groups)):
-            both = score(_exchange(changed, second, groups[k]))
-            squares[j, k] = np.square((base - single[j]) - (single[k] - both)).sum()
+    What going to the other row's feature k changes, with feature j of either row.
+    """
+    alone = exchange_gains(sample, first, second)
+    squares = np.zeros((alone.shape[1],) * 2)
+    for feature, columns in enumerate(sample.groups[:-1]):
+        changed = exchanged(first, second, columns)
+        gains = exchange_gains(sample, changed, second, since=feature + 1)
+        squares[feature, feature + 1 :] = np.square(gains - alone[:, feature + 1 :]).sum(axis=0)
     return squares
-
-
-def _exchange(rows: Floats, others: Floats, columns: list[int]) -> Floats:
-    """Rows with some columns taken from others."""
-    mixed = rows.copy()
-    mixed[:, columns] = others[:, columns]
-    return mixed

@@ -1,4 +1,4 @@
-"""Few linear equations in place of many: regions merged by their equations, and refitted."""
+"""Few linear equations in place of many: regions bounded by conditions on columns."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
-from lifenet.explain._clusters import Centers, Fit, LocalEquations, by_size, fit_clusters
 from lifenet.explain._glm import (
     Equation,
     Target,
+    fit_equation,
     target_of,
     wald_p_values,
     wald_quantile,
     wald_ratio,
 )
+from lifenet.explain._partition import Box, grow_partitions
 from lifenet.explain._sample import Sample, sums_by, table_of
-from lifenet.explain.regions import counted_weight, equations_of, region_means
+from lifenet.explain.one_row import MINUS
+from lifenet.explain.regions import counted_weight, region_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,21 +30,20 @@ if TYPE_CHECKING:
 
     from lifenet._typing import Floats, Integers
     from lifenet.losses import Loss
-    from lifenet.network import PiecewiseLinear
     from lifenet.schema import FeatureSchema
 
 __all__ = ["MergedRegions", "merge_regions"]
 
-#: Numbers of merged regions that "auto" tries, in this order.
-_CHOICES = (1, 2, 3, 4, 6, 8, 12, 16, 20)
+#: Rows that a region has at least for each coefficient of its equation, and as a share of all.
+_ROWS_A_COEFFICIENT, _LEAST_SHARE = 10, 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class MergedRegions:
-    """Merged regions, the largest first, and the linear equation refitted in each.
+    """Merged regions, the largest first, and the linear equation fitted in each.
 
     Standard errors, statistics and p values are those of Wald, conditional on the regions: they
-    take the regions as known, though the network and the clustering that made them come from data.
+    take the regions as known, though the network and the tree that made them come from data.
     So they are too small rather than too large, most so on the rows that the network was trained
     on. Without a response they only measure how far the score is from linear in each region.
 
@@ -50,8 +51,7 @@ class MergedRegions:
     ----------
     schema : FeatureSchema
         Names and groups of the columns.
-    network, output : what was merged
-    centers : Centers
+    boxes : of each region, the conditions on columns that bound it; see `describe`
     region : ndarray of shape (n_samples,)
         Merged region of each row; -1 for rows of weight zero.
     count, share : ndarray of shape (n_regions,)
@@ -89,17 +89,12 @@ class MergedRegions:
         What the equations are fitted to: "response" or "score".
     spread : ndarray of shape (n_columns,)
         Standard deviation of each column over all rows.
-    n_total : int
-        Number of activation regions before merging.
-    coverage : float
-        Share of the rows in activation regions of at least `min_rows` rows. Merging is meant for
-        networks where this is below a half.
+    min_rows : float
+        Rows that each region has at least.
     """
 
     schema: FeatureSchema
-    network: PiecewiseLinear
-    output: int
-    centers: Centers
+    boxes: tuple[Box, ...]
     region: Integers
     count: Floats
     share: Floats
@@ -120,8 +115,7 @@ class MergedRegions:
     measure: str
     target: str
     spread: Floats
-    n_total: int
-    coverage: float
+    min_rows: float
 
     @property
     def n_regions(self) -> int:
@@ -151,7 +145,7 @@ class MergedRegions:
         return self.coefficients - reach, self.coefficients + reach
 
     def assign(self, X: Any) -> Integers:
-        """Merged region of new rows, (n,): the centre nearest to the equation of the row."""
+        """Merged region of new rows, (n,): the one whose conditions hold."""
         return self._assign(table_of(X, self.schema))
 
     def score(self, X: Any) -> Floats:
@@ -163,14 +157,36 @@ class MergedRegions:
         )
 
     def _assign(self, table: Floats) -> Integers:
-        equations = equations_of(self.network, table, self.output)
-        return self.centers.nearest(self.centers.coordinates(*equations))
+        return _regions_of(self.boxes, table)
+
+    def describe(self, region: int) -> str:
+        """Where a region lies, such as ``PAY_0 <= 1 and LIMIT_BAL > 140000``."""
+        return " and ".join(self.conditions(region)) or "all rows"
+
+    def conditions(self, region: int, names: Sequence[str] | None = None) -> tuple[str, ...]:
+        """The conditions that bound a region, each as text; none for all rows.
+
+        `names` may stand in place of those of the schema.
+        """
+        if not -self.n_regions <= region < self.n_regions:
+            raise IndexError(f"There are {self.n_regions} regions; there is no {region}.")
+        names, said = names or self.schema.names, []
+        for column, low, high in self.boxes[region].sides:
+            ends = _exact(low), _exact(high)
+            if np.isfinite(low) and np.isfinite(high):
+                said.append(f"{ends[0]} < {names[column]} <= {ends[1]}")
+            elif np.isfinite(low):
+                said.append(f"{names[column]} > {ends[0]}")
+            else:
+                said.append(f"{names[column]} <= {ends[1]}")
+        return tuple(said)
 
     def to_frame(self) -> pd.DataFrame:
         """The equations, one row for each region and term, the intercept first.
 
-        Columns: region, count, share, response_mean, term, coefficient, standard_error, statistic
-        (t, or z under a logistic loss), p_value, lower, upper (ends of the 95 % interval).
+        Columns: region, where (its conditions), count, share, response_mean, term, coefficient,
+        standard_error, statistic (t, or z under a logistic loss), p_value, lower, upper (ends of
+        the 95 % interval).
         """
         pandas: Any = require("pandas", extra="data", purpose="The table of merged regions")
         coefficient = np.column_stack([self.intercept, self.coefficients])
@@ -180,6 +196,7 @@ class MergedRegions:
         terms = ("(intercept)", *self.schema.names)
         columns = {
             "region": np.repeat(np.arange(self.n_regions), len(terms)),
+            "where": np.repeat([self.describe(one) for one in range(self.n_regions)], len(terms)),
             "count": np.repeat(self.count, len(terms)),
             "share": np.repeat(self.share, len(terms)),
             "response_mean": np.repeat(self.response_mean, len(terms)),
@@ -196,50 +213,48 @@ class MergedRegions:
 
 
 def merge_regions(
-    network: PiecewiseLinear,
+    network: Any,
     X: Any,
     y: npt.ArrayLike | None = None,
     *,
     n_regions: int | str = "auto",
     fidelity: float = 0.95,
-    max_regions: int = 20,
-    min_rows: float = 3,
+    max_regions: int = 12,
+    min_rows: float | str = "auto",
     loss: Loss | None = None,
-    random_state: int = 0,
     schema: FeatureSchema | Sequence[str] | None = None,
     sample_weight: npt.ArrayLike | None = None,
     output: int | None = None,
 ) -> MergedRegions:
-    """Merge activation regions with similar equations and refit one equation in each.
+    """Cut the table into few regions by conditions on columns, with one equation in each.
 
-    With many neurons nearly every row has a region of its own, and the equations are too many to
-    be read. Here they are clustered (k-means on standardised slopes and the value at the middle of
-    the data, each region counting by its rows) and a linear equation is fitted to the rows of each
-    cluster: the merging and flattening of Sudjianto et al. (2020) that section 4.2 refers to. What
-    that costs is said by `fidelity` and the losses of the result, all on the rows given. How many
-    regions there are is decided by the network's score alone; the response then fits the equations.
+    With many neurons nearly every row has an activation region of its own, and the equations are
+    too many to be read. Here a tree cuts the rows in two, again and again, where that lowers the
+    squared error of one linear equation a region to the network's score the most; an equation is
+    then fitted to the rows of each region. This takes the place of the merging and flattening of
+    section 4.2, whose clusters of equations have no conditions. What it costs is said by `fidelity`
+    and the losses of the result, all on the rows given. The network's score alone decides how many
+    regions there are; the response then fits the equations.
 
     Parameters
     ----------
-    network : PiecewiseLinear
+    network : fitted model, pipeline that ends in one, or PiecewiseLinear
     X : array-like or data frame of shape (n_samples, n_columns)
     y : array-like of shape (n_samples,) or None, default=None
-        Response that the equations are fitted to: numbers, or 0 and 1 for two classes. None fits
+        Response that the equations are fitted to: numbers, or labels of two classes. None fits
         the network's score, which is also the way for one class of several.
     n_regions : int or "auto", default="auto"
-        "auto" takes the fewest of 1, 2, 3, 4, 6, 8, 12, 16, 20 that reach `fidelity`, or the best
-        of them. There are fewer where the network has fewer equations.
+        "auto" takes the fewest that reach `fidelity`, or `max_regions`. There are fewer where the
+        score is linear, or rows are few.
     fidelity : float, default=0.95
         R² for the network's score that "auto" asks for; at most 1.
-    max_regions : int, default=20
+    max_regions : int, default=12
         Most regions that "auto" tries.
-    min_rows : float, default=3
-        The threshold tau of `local_regions`, for the `coverage` that is reported.
+    min_rows : float or "auto", default="auto"
+        Fewest rows of a region; "auto" takes ten for each coefficient of an equation, and two in a
+        hundred of all.
     loss : Loss or None, default=None
-        Of one score. None takes `Logistic` where y holds both 0 and 1 and nothing else, else
-        `SquaredError`.
-    random_state : int, default=0
-        Seed of the clustering.
+        Of one score. None takes `Logistic` for two classes, else `SquaredError`.
     schema : FeatureSchema, names of the columns, or None, default=None
     sample_weight : array-like of shape (n_samples,) or None, default=None
         A row of weight 2 counts as two rows, in the standard errors too.
@@ -250,30 +265,25 @@ def merge_regions(
     -------
     MergedRegions
     """
-    choices = _check_choices(n_regions, max_regions)
+    most = _check_numbers(n_regions, max_regions)
     if not fidelity <= 1:
         raise ValueError(f"fidelity is an R², at most 1; it is {fidelity}.")
-    if not min_rows > 0:
-        raise ValueError(f"min_rows must be above 0; it is {min_rows}.")
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
     target = target_of(sample, len(X), y, loss)
     _check_target(target)
     weight = counted_weight(sample, len(X), sample_weight)
+    least = _least_rows(min_rows, weight, sample.X.shape[1])
     own = target if not target.given else target_of(sample, len(X), None)
-    local = LocalEquations.of(sample)
-    fits = _search(sample, own, weight, local, choices, fidelity, random_state)
-    best = max(fits, key=lambda fit: fit.fidelity)
-    refit = best
-    if target.given:
-        refit = fit_clusters(sample, target, weight, best.centers, best.region, own.values)
-    small = sums_by(local.inverse, weight) < min_rows * (1 - 1e-12)
+    partitions = grow_partitions(sample.X, own.values, weight, most, least)
+    wanted = partitions[-1:] if n_regions != "auto" else partitions
+    fits = _fit_each(sample, own, weight, wanted, fidelity)
+    best = fits[-1] if n_regions != "auto" else max(fits, key=lambda fit: fit.fidelity)
+    refit = best if not target.given else _fit(sample, target, weight, best.boxes, own.values)
     region = np.full(len(X), -1)
     region[sample.rows] = best.region
     return MergedRegions(
         schema=sample.schema,
-        network=network,
-        output=sample.output,
-        centers=best.centers,
+        boxes=best.boxes,
         region=region,
         count=sums_by(best.region, weight),
         share=sums_by(best.region, sample.weight),
@@ -292,41 +302,93 @@ def merge_regions(
         measure=target.measure,
         target="response" if target.given else "score",
         spread=sample.spread,
-        n_total=len(local.points),
-        coverage=float(sample.weight[~small[local.inverse]].sum()),
+        min_rows=least,
     )
 
 
-def _search(
-    sample: Sample,
-    own: Target,
-    weight: Floats,
-    local: LocalEquations,
-    choices: Sequence[int],
-    fidelity: float,
-    random_state: int,
-) -> list[Fit]:
-    """Equations fitted to the score for each number of regions, until one is close enough."""
-    fits: list[Fit] = []
-    for wanted in sorted({min(choice, local.n_distinct) for choice in choices}):
-        centers = local.cluster(wanted, random_state)
-        centers, region = by_size(centers, centers.nearest(local.points)[local.inverse], weight)
-        fits.append(fit_clusters(sample, own, weight, centers, region, own.values))
-        if fits[-1].fidelity >= fidelity:
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """A partition, the heaviest region first, its equations, and how well they do."""
+
+    boxes: tuple[Box, ...]
+    region: Integers
+    equations: tuple[Equation, ...]
+    score: Floats
+    fidelity: float
+
+
+def _fit_each(
+    sample: Sample, own: Target, weight: Floats, partitions: list[tuple[Box, ...]], asked: float
+) -> list[_Fit]:
+    """Equations fitted to the score for each partition, until one is close enough."""
+    fits: list[_Fit] = []
+    for boxes in partitions:
+        mass = sums_by(_regions_of(boxes, sample.X), weight, len(boxes))
+        ordered = tuple(boxes[at] for at in np.argsort(-mass, kind="stable"))
+        fits.append(_fit(sample, own, weight, ordered, own.values))
+        if fits[-1].fidelity >= asked:
             break
     return fits
 
 
-def _check_choices(n_regions: int | str, max_regions: int) -> tuple[int, ...]:
+def _fit(
+    sample: Sample, target: Target, weight: Floats, boxes: tuple[Box, ...], truth: Floats
+) -> _Fit:
+    """Fit an equation to the target in each region; `truth` is the network's score."""
+    region = _regions_of(boxes, sample.X)
+    score, equations = np.empty(len(region)), []
+    for number in range(len(boxes)):
+        rows = np.flatnonzero(region == number)
+        table = sample.X[rows]
+        equation = fit_equation(table, target.values[rows], weight[rows], target.loss)
+        score[rows] = equation.coefficients[0] + table @ equation.coefficients[1:]
+        equations.append(equation)
+    return _Fit(boxes, region, tuple(equations), score, _r_squared(sample, truth, score))
+
+
+def _regions_of(boxes: Sequence[Box], table: Floats) -> Integers:
+    """Number of the region of each row, (n,)."""
+    region = np.zeros(len(table), dtype=np.intp)
+    for number, box in enumerate(boxes):
+        region[box.holds(table)] = number
+    return region
+
+
+def _r_squared(sample: Sample, truth: Floats, score: Floats) -> float:
+    """Share of the variance of the truth that a score explains; of a constant one, all or none."""
+    missed = float(sample.mean(np.square(score - truth)))
+    total = float(sample.deviation(truth)) ** 2
+    rounding = float(1e-24 * np.square(truth).max())
+    if total <= rounding:
+        return 1.0 if missed <= rounding else 0.0
+    return 1.0 - missed / total
+
+
+def _check_numbers(n_regions: int | str, max_regions: int) -> int:
+    """Most regions that are looked for."""
     auto = isinstance(n_regions, str) and n_regions == "auto"
     if not auto and (isinstance(n_regions, bool) or not isinstance(n_regions, (int, np.integer))):
         raise ValueError(f'n_regions must be "auto" or a whole number; it is {n_regions!r}.')
     for name, value in (("max_regions", max_regions), ("n_regions", 1 if auto else int(n_regions))):
         if value < 1:
             raise ValueError(f"{name} must be at least 1; it is {value}.")
-    if not auto:
-        return (int(n_regions),)
-    return tuple(choice for choice in _CHOICES if choice <= max_regions)
+    return int(max_regions) if auto else int(n_regions)
+
+
+def _least_rows(min_rows: float | str, weight: Floats, n_columns: int) -> float:
+    if isinstance(min_rows, str):
+        if min_rows != "auto":
+            raise ValueError(f'min_rows must be "auto" or a number; it is {min_rows!r}.')
+        return max(float(_ROWS_A_COEFFICIENT * (n_columns + 1)), _LEAST_SHARE * float(weight.sum()))
+    if not min_rows > 0:
+        raise ValueError(f"min_rows must be above 0; it is {min_rows}.")
+    return float(min_rows)
+
+
+def _exact(value: float) -> str:
+    """A number in as few digits as tell it from all others, and with a real minus."""
+    text = f"{abs(value):.12g}"
+    return MINUS + text if value < 0 else text
 
 
 def _check_target(target: Target) -> None:

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from lifenet.schema import FeatureSchema
 
 __all__ = [
-    "FeatureImportance",
     "NeuronContributions",
     "NeuronImportance",
-    "feature_importance",
     "neuron_contributions",
     "neuron_importance",
 ]
@@ -134,37 +132,6 @@ class NeuronContributions:
         return frame
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureImportance:
-    """How much each feature speaks through the neurons.
-
-    Attributes
-    ----------
-    features : names; the dummies of one category are one feature
-    importance : ndarray of shape (n_features,), with sum 1, or all zero for a constant score
-    """
-
-    features: tuple[str, ...]
-    importance: Floats
-
-    @property
-    def order(self) -> Integers:
-        """Features from the most to the least important."""
-        return np.argsort(-self.importance, kind="stable")
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row a feature, the most important first. Columns: feature, importance."""
-        pandas: Any = require("pandas", extra="data", purpose="A frame of feature importance")
-        order = self.order
-        frame: pd.DataFrame = pandas.DataFrame(
-            {
-                "feature": [self.features[place] for place in order],
-                "importance": self.importance[order],
-            }
-        )
-        return frame
-
-
 def neuron_importance(
     network: PiecewiseLinear,
     X: Any,
@@ -200,36 +167,13 @@ def neuron_contributions(
 ) -> NeuronContributions:
     """Contribution of each column to each neuron; parameters as in `neuron_importance`."""
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
-    layer, spread = _layer_of(network), _spread_of(sample)
+    layer, spread = _layer_of(sample.network), _spread_of(sample)
     inner = layer.network.dense()
     added = layer.by_column(np.vstack([inner.weights, inner.linear[:, sample.output]]), sample)
     directions = _unit_rows(added)
     return NeuronContributions(
         spread.neurons[:, None] * directions[:-1], spread.linear * directions[-1], sample.schema
     )
-
-
-def feature_importance(
-    network: PiecewiseLinear,
-    X: Any,
-    *,
-    schema: FeatureSchema | Sequence[str] | None = None,
-    sample_weight: npt.ArrayLike | None = None,
-    output: int | None = None,
-) -> FeatureImportance:
-    """Share of each feature in the contributions of all neurons and of the linear part.
-
-    In each neuron a feature counts by the Euclidean norm of its columns' contributions (for one
-    column, the absolute value); these are summed over the neurons. Parameters as in
-    `neuron_importance`.
-    """
-    found = neuron_contributions(
-        network, X, schema=schema, sample_weight=sample_weight, output=output
-    )
-    every = np.vstack([found.contribution, found.linear])
-    sizes = [np.linalg.norm(every[:, columns], axis=1).sum() for _, columns in found.schema.groups]
-    names = tuple(name for name, _ in found.schema.groups)
-    return FeatureImportance(names, np.asarray(sizes) / (sum(sizes) or 1.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,8 @@ __all__ = ["MINUS", "RowExplanation", "number_text"]
 MINUS = "\N{MINUS SIGN}"
 #: Columns out of range that are named in words; the others are counted.
 _MOST_NAMED = 5
-#: Hyperplanes that are reported where no number is asked for; chosen by hand.
-_N_HYPERPLANES = 5
+#: Fidelity below which a column's slope is named as a poor one.
+_POOR = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,26 +38,43 @@ class RowExplanation:
     schema : names, groups and training ranges of the columns
     x : ndarray of shape (n_columns,)
     score : float
-    intercept : float, of the linear equation that holds in the row's region
+    reach : float
+        Share of each column's span over which the equation was fitted; 0 is the row itself.
+    intercept : float, of the row's linear equation, which gives the score at the row exactly
     slopes : ndarray of shape (n_columns,), of that equation
+        Zero, with a window of NaN, where a column has no other value in reach.
+    window : ndarray of shape (n_columns, 2)
+        Lowest and highest training value of each column within reach, the row's own included; NaN
+        without another, and with a reach of 0.
+    fidelity : ndarray of shape (n_columns,)
+        Share of the change of the score over its window that each column's slope explains: 1 is
+        perfect, 0 no better than "nothing changes". NaN without a window or a change.
+    explained : float
+        The same over all windows together.
+    nearest, nearest_change : ndarrays of shape (n_columns, 2)
+        For columns without a window, the next training value below and above, and what going
+        there changes, exactly; NaN where there is none.
     contributions : ndarray of shape (n_features,)
         Slope times value, summed over the columns of each feature.
     reference : str
-        "mean", "median", "zero" or "row".
+        "mean score", "mean", "median", "zero" or "row".
     reference_row : ndarray of shape (n_columns,)
     reference_score : float
     parts : ndarray of shape (n_features,)
         Change of the score from the reference to the row along the straight line, by feature.
+        From the mean score: along the line from the mean row, less the mean of the same over the
+        background rows.
     scale : ndarray of shape (n_columns,)
         One standard deviation of each column, by which distances are measured.
     limits : ndarray of shape (n_columns, 2)
-        Lowest and highest value of each column for which the equation holds, the others held.
-        NaN where nothing is known of the inner layer, or limits were not asked for.
+        With a reach of 0, lowest and highest value of each column for which the equation holds,
+        the others held. NaN where nothing is known of the inner layer, or limits were not asked
+        for.
     boundaries : tuple of Boundary, the nearest first
         Of a `ReluNetwork`, the nearest hyperplanes. Of a `CodedNetwork`, for each column alone
         the nearest values below and above at which the equation changes, and why.
     region_share : float or None
-        Share of the background rows that lie in the row's region.
+        With a reach of 0, share of the background rows that lie in the row's region.
     as_far : float or None
         Share of the background rows that are at least as far from their centre as the row, by
         Mahalanobis distance; 0 where it is farther out than all.
@@ -66,8 +83,14 @@ class RowExplanation:
     schema: FeatureSchema
     x: Floats
     score: float
+    reach: float
     intercept: float
     slopes: Floats
+    window: Floats
+    fidelity: Floats
+    explained: float
+    nearest: Floats
+    nearest_change: Floats
     contributions: Floats
     reference: str
     reference_row: Floats
@@ -116,7 +139,7 @@ class RowExplanation:
         """What cannot be said for want of rows, ranges or neurons, in words; a sentence each."""
         said = []
         ranged = np.isfinite(np.subtract(self.schema.upper, self.schema.lower))
-        if self.region_share is None:
+        if self.as_far is None:
             said += [
                 "Without background rows X, the share of rows in the row's region (region_share) "
                 "and how far out the row lies (as_far) are unknown.",
@@ -126,15 +149,54 @@ class RowExplanation:
             said.append(
                 "Without training ranges in the schema, values outside them cannot be flagged."
             )
-        if np.isnan(self.limits).any():
+        if self.reach == 0 and np.isnan(self.limits).any():
             said.append(
                 "The network does not show its neurons, or limits were not asked for, so that "
                 "limits and boundaries are unknown."
             )
         return tuple(said)
 
+    @property
+    def worth(self) -> tuple[str, ...]:
+        """What the equation is worth, in words; a sentence each."""
+        if self.reach == 0:
+            return ("This equation is that of the row itself; how far it holds is not said.",)
+        names = np.array(self.schema.names)
+        held = np.isnan(self.window[:, 0])
+        said = [self._overall(held)]
+        poor = np.flatnonzero(self.fidelity < _POOR)
+        if len(poor) and self.explained >= _POOR:
+            few = [f"{names[at]} ({_percent(self.fidelity[at])})" for at in poor[:_MOST_NAMED]]
+            more = f" and {len(poor) - _MOST_NAMED} more" if len(poor) > _MOST_NAMED else ""
+            said.append(f"It explains less than half for {', '.join(few)}{more}.")
+        if held.any() and not held.all():
+            some = ", ".join(names[held][:_MOST_NAMED])
+            more = f" and {held.sum() - _MOST_NAMED} more" if held.sum() > _MOST_NAMED else ""
+            said.append(f"No other value is in reach, and so there is no slope, of {some}{more}.")
+        return tuple(said)
+
+    def _overall(self, held: Bools) -> str:
+        if held.all():
+            return "No column has another training value in reach, so that there are no slopes."
+        if np.isnan(self.explained):
+            return "Nothing within reach changes the score."
+        share, text = f"{100 * self.reach:g} %", _percent(self.explained)
+        of = "what the model does"
+        if (~held).sum() == 1:
+            column = int(np.flatnonzero(~held)[0])
+            low, high = (number_text(end) for end in self.window[column])
+            name = self.schema.names[column]
+            return f"With {name} from {low} to {high} this equation explains {text} of {of}."
+        return (
+            f"Within {share} of each column's span, one column at a time, this equation explains "
+            f"{text} of {of}."
+        )
+
     def equation(self, digits: int = 4) -> str:
-        """The row's equation, such as ``3.21 + 0.42·temp − 1.5·hum``; zero slopes are left out."""
+        """The row's equation, such as ``3.21 + 0.42·temp − 1.5·hum``; zero slopes are left out.
+
+        `worth` says how far it holds.
+        """
         terms = [number_text(self.intercept, digits)]
         for slope, name in zip(self.slopes, self.schema.names, strict=True):
             if slope:
@@ -195,8 +257,11 @@ class RowExplanation:
     def columns_to_frame(self) -> pd.DataFrame:
         """One row a column.
 
-        Columns: column, value, reference, slope, holds_from, holds_to (the equation, the other
-        columns held), change (the smallest that leaves the region), outside (of training).
+        Columns: column, value, reference, slope, window_from, window_to and fidelity (of the
+        slope), below, above, change_below and change_above (the nearest values of a column without
+        a window, and what going there changes), holds_from, holds_to (the equation at the row
+        itself, the other columns held), change (the smallest that leaves the region), outside (of
+        training).
         """
         outside = self.outside
         return _frame(
@@ -205,6 +270,13 @@ class RowExplanation:
                 "value": self.x,
                 "reference": self.reference_row,
                 "slope": self.slopes,
+                "window_from": self.window[:, 0],
+                "window_to": self.window[:, 1],
+                "fidelity": self.fidelity,
+                "below": self.nearest[:, 0],
+                "above": self.nearest[:, 1],
+                "change_below": self.nearest_change[:, 0],
+                "change_above": self.nearest_change[:, 1],
                 "holds_from": self.limits[:, 0],
                 "holds_to": self.limits[:, 1],
                 "change": self.smallest_change,
@@ -244,6 +316,13 @@ class RowExplanation:
         for column, name in enumerate(names):
             shown[f"slope of {name}"] = [one.slopes[column] for one in self.boundaries]
         return _frame(shown)
+
+
+def _percent(share: float) -> str:
+    """A share in words: not above what it is, and in the end as bad as nothing."""
+    if share <= 0:
+        return "nothing"
+    return f"{min(np.floor(100 * share + 1e-9), 100):.0f} %"
 
 
 def number_text(value: float, digits: int = 4) -> str:

@@ -189,9 +189,12 @@ def local_regions(
     region[sample.rows] = place[inverse]
     share = sums_by(inverse, sample.weight)
     slopes, constants = (
-        np.asarray(part, dtype=np.float64) for part in network.equation(sample.X[first[kept]])
+        np.asarray(part, dtype=np.float64)
+        for part in sample.network.equation(sample.X[first[kept]])
     )
-    own = target.losses(target.values, network.score(sample.X)[:, target.columns(sample.output)])
+    own = target.losses(
+        target.values, sample.network.score(sample.X)[:, target.columns(sample.output)]
+    )
     scored = _scored_rows(len(sample.X), len(kept))
     return Regions(
         schema=sample.schema,

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet.explain._sample import Sample, check_network, check_output
+from lifenet.explain._reference import row_of, start_of
+from lifenet.explain._sample import Sample, check_output, names_unless_unknown
+from lifenet.explain._subject import Subject, in_order, subject_of
+from lifenet.explain._windows import (
+    DEFAULT_REACH,
+    check_reach,
+    neighbours,
+    share_explained,
+    window_lines,
+)
 from lifenet.explain.boundaries import column_boundaries, nearest_boundaries
 from lifenet.explain.one_row import RowExplanation
-from lifenet.kernels.quantiles import weighted_quantiles
 from lifenet.network import Bounded, Limited, ReluNetwork
-from lifenet.schema import FeatureSchema, default_names, describe_number
+from lifenet.schema import FeatureSchema, describe_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,9 +39,10 @@ _N_HYPERPLANES = 5
 
 
 def explain_row(
-    network: PiecewiseLinear,
+    network: Any,
     x: Any,
     *,
+    reach: float | None = None,
     reference: Any = None,
     X: Any = None,
     schema: FeatureSchema | Sequence[str] | None = None,
@@ -41,42 +50,54 @@ def explain_row(
     output: int | None = None,
     n_boundaries: int | None = None,
 ) -> RowExplanation:
-    """Explain the score of one row: equation, waterfall, boundaries, and how usual the row is.
+    """Explain the score of one row: equation, waterfall, and how usual the row is.
 
     Parameters
     ----------
-    network : PiecewiseLinear
-        Limits and boundaries need a ReluNetwork or a CodedNetwork, whose inner layer can be
-        looked at.
+    network : fitted model, pipeline that ends in one, or PiecewiseLinear
+        With `reach=0`, limits and boundaries need a ReluNetwork or a CodedNetwork, whose inner
+        layer can be looked at.
     x : row of numbers (n_columns,), a Series, or a data frame of one row
-    reference : "mean", "median", "zero", a row of numbers, or None, default=None
-        Where the waterfall starts; mean and median are those of `X`, column by column (the median
-        is the smallest value that half of the weight does not exceed), zero is the row of zeros.
-        None is the mean, or zero where no `X` is given.
+        Named columns are matched by name.
+    reach : float or None, default=None
+        How far the equation is to hold, as a share of each column's span (the distance of its 5 %
+        and 95 % quantile). The slope of a column is then that of least squares through the row's
+        own score, over the training values within reach of the row's value, the other columns
+        held; a column without another value in reach gets none, and `nearest` says what its next
+        values would change. 0 is the exact equation at the row itself, which may hold nowhere
+        else. None is 0.05 where the values of the columns in training are known (from a model, its
+        `schema_`, or `X`), else 0.
+    reference : "mean score", "mean", "median", "zero", a row of numbers, or None, default=None
+        Where the waterfall starts: at the mean score of `X`, or at the score of a row. Mean and
+        median are those of `X`, column by column (the median is the smallest value that half of
+        the weight does not exceed), zero is the row of zeros. None is the mean score, or zero
+        where no `X` is given.
     X : array-like or data frame of shape (n_samples, n_columns), or None
         Background rows, such as the training data. Distances are in their standard deviations.
         Without them nothing is said about how usual the row is (`unknown` says what is missing),
         and a standard deviation is taken to be that of an even spread over the training range of
         a `FeatureSchema`, or 1 where no range is known.
     schema : FeatureSchema, names of the columns, or None
+        None takes the model's own.
     sample_weight : array-like of shape (n_samples,) or None, of the rows of `X`
     output : int or None
         Which score; None where there is only one.
     n_boundaries : int or None, default=None
-        How many of the nearest boundaries to report. None is 5 hyperplanes for a ReluNetwork, and
-        all boundaries for a CodedNetwork, at most two a column.
+        With `reach=0`, how many of the nearest boundaries to report. None is 5 hyperplanes for a
+        ReluNetwork, and all boundaries for a CodedNetwork, at most two a column.
     """
-    check_network(network)
-    known, sample = _background(network, x, X, schema, sample_weight, output)
-    row = _row_of("x", x, known)[None]
-    (found,) = _explain(network, row, reference, known, sample, output, True, n_boundaries)
+    at_row = n_boundaries is not None
+    request = _Request.of(network, x, X, schema, sample_weight, output, reach, reference, at_row)
+    row = row_of("x", request.subject.prepared_row(x), request.schema)[None]
+    (found,) = _explain(request, row, True, n_boundaries)
     return found
 
 
 def explain_rows(
-    network: PiecewiseLinear,
+    network: Any,
     rows: Any,
     *,
+    reach: float | None = None,
     reference: Any = None,
     X: Any = None,
     schema: FeatureSchema | Sequence[str] | None = None,
@@ -92,11 +113,11 @@ def explain_rows(
 
     Parameters
     ----------
-    network, reference, X, schema, sample_weight, output, n_boundaries : as in `explain_row`
+    network, reach, reference, X, schema, sample_weight, output, n_boundaries : as in `explain_row`
     rows : array-like or data frame of shape (n_rows, n_columns)
     limits : bool, default=False
-        Whether to look for the limits and boundaries of every row's equation, which takes longer
-        than all else. Otherwise they are unknown.
+        With `reach=0`, whether to look for the limits and boundaries of every row's equation,
+        which takes longer than all else. Otherwise they are unknown.
 
     Returns
     -------
@@ -111,54 +132,115 @@ def explain_rows(
     >>> first.equation(), second.equation()
     ('2 + 2·x0 − 2·x1', '1')
     """
-    check_network(network)
-    known, sample = _background(network, rows, X, schema, sample_weight, output)
-    table = _table_of("rows", rows, known)
-    found = _explain(network, table, reference, known, sample, output, limits, n_boundaries)
-    return tuple(found)
+    at_row = limits or n_boundaries is not None
+    request = _Request.of(network, rows, X, schema, sample_weight, output, reach, reference, at_row)
+    table = _table_of("rows", request.subject.prepared(rows), request.schema)
+    return tuple(_explain(request, table, limits, n_boundaries))
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """What is asked, checked, but for the rows themselves."""
+
+    subject: Subject
+    schema: FeatureSchema
+    sample: Sample | None
+    output: int
+    reach: float
+    reference: Any
+
+    @property
+    def network(self) -> PiecewiseLinear:
+        return self.subject.network
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        x: Any,
+        X: Any,
+        schema: FeatureSchema | Sequence[str] | None,
+        sample_weight: npt.ArrayLike | None,
+        output: int | None,
+        reach: float | None,
+        reference: Any,
+        at_row: bool,
+    ) -> _Request:
+        subject = subject_of(model)
+        sample = None
+        if X is not None:
+            options: dict[str, Any] = {"sample_weight": sample_weight, "output": output}
+            sample = Sample.of(model, X, schema=schema, **options)
+            known = sample.known
+        elif sample_weight is not None:
+            raise ValueError("sample_weight weighs the rows of X, which is None. Pass X as well.")
+        else:
+            known = _schema_alone(subject, x, schema)
+        if reach is None:
+            reach = DEFAULT_REACH if known.values and not at_row else 0.0
+        if at_row and reach != 0:
+            raise ValueError(
+                "Limits and boundaries are those of the equation at the row itself. Pass reach=0 "
+                f"with limits= or n_boundaries=; reach is {reach}."
+            )
+        which = check_output(subject.network, output)
+        if reference is not None and not isinstance(reference, str):
+            reference = subject.prepared_row(reference, "reference")
+        return cls(subject, known, sample, which, check_reach(reach), reference)
+
+
+def _schema_alone(
+    subject: Subject, x: Any, schema: FeatureSchema | Sequence[str] | None
+) -> FeatureSchema:
+    """What is known of the columns without background rows."""
+    p = subject.network.n_features
+    known = subject.schema if schema is None else schema
+    if not isinstance(known, FeatureSchema) and known is not None and subject.schema is not None:
+        # Other names for the same columns.
+        known = subject.schema.renamed(known)
+    if known is None:
+        known = subject.names or names_unless_unknown(x, p)
+    if not isinstance(known, FeatureSchema):
+        known = FeatureSchema.named(known)
+    if known.n_features != p:
+        raise ValueError(f"The schema names {known.n_features} columns; the network reads {p}.")
+    return known
 
 
 def _explain(
-    network: PiecewiseLinear,
-    rows: Floats,
-    reference: Any,
-    known: FeatureSchema,
-    sample: Sample | None,
-    output: int | None,
-    limits: bool,
-    n_boundaries: int | None,
+    request: _Request, rows: Floats, limits: bool, n_boundaries: int | None
 ) -> list[RowExplanation]:
     """Explanations of checked rows."""
     if n_boundaries is not None and n_boundaries < 0:
         raise ValueError(f"n_boundaries must be at least 0; it is {n_boundaries}.")
-    if reference is None:
-        reference = "zero" if sample is None else "mean"
-    start, which = _reference_row(reference, sample, known), check_output(network, output)
+    network, which, known = request.network, request.output, request.schema
+    sample = request.sample
+    start = start_of(request.reference, network, which, sample, known)
     scale = _scale_of(known) if sample is None else sample.spread
-    slopes, constant = network.equation(rows)
-    scores = np.asarray(network.score(np.vstack([start, rows]))[:, which], dtype=np.float64)
-    parts = network.segment(start, rows)[:, :, which]
+    scores = np.asarray(network.score(rows)[:, which], dtype=np.float64)
+    equations = _Equations.of(request, rows, scores)
+    parts = start.parts(network, rows, which)
     usual = None if sample is None else _Background(sample)
-    shares = None if usual is None else usual.region_shares(rows)
+    at_row = request.reach == 0
+    shares = usual.region_shares(rows) if usual is not None and at_row else None
     far = None if usual is None else usual.shares_as_far(rows)
     found = []
     for index, row in enumerate(rows):
         ends: Floats = np.full((len(row), 2), np.nan)
         boundaries: tuple[Boundary, ...] = ()
-        if limits:
+        if limits and at_row:
             ends, boundaries = _ends_of_equation(network, row, scale, which, n_boundaries)
-        slope = slopes[index, :, which]
         found.append(
             RowExplanation(
                 schema=known,
                 x=row,
-                score=float(scores[1 + index]),
-                intercept=float(constant[index, which]),
-                slopes=slope,
-                contributions=_by_feature(slope * row, known),
-                reference=reference if isinstance(reference, str) else "row",
-                reference_row=start,
-                reference_score=float(scores[0]),
+                score=float(scores[index]),
+                reach=request.reach,
+                **equations.of_row(index),
+                contributions=_by_feature(equations.slopes[index] * row, known),
+                reference=start.name,
+                reference_row=start.row,
+                reference_score=start.score,
                 parts=_by_feature(parts[index], known),
                 scale=scale,
                 limits=ends,
@@ -170,78 +252,55 @@ def _explain(
     return found
 
 
-def _background(
-    network: PiecewiseLinear,
-    x: Any,
-    X: Any,
-    schema: FeatureSchema | Sequence[str] | None,
-    sample_weight: npt.ArrayLike | None,
-    output: int | None,
-) -> tuple[FeatureSchema, Sample | None]:
-    """What is known of the columns, and the background rows where there are any."""
-    if X is not None:
-        sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
-        return sample.schema, sample
-    if sample_weight is not None:
-        raise ValueError("sample_weight weighs the rows of X, which is None. Pass X as well.")
-    p = network.n_features
-    if not isinstance(schema, FeatureSchema):
-        names = schema if schema is not None else _labels(x) or default_names(p)
-        groups = tuple((str(name), (column,)) for column, name in enumerate(names))
-        names = tuple(name for name, _ in groups)
-        low, high = (-np.inf,) * len(names), (np.inf,) * len(names)
-        schema = FeatureSchema(names, low, high, groups)
-    if schema.n_features != p:
-        raise ValueError(f"The schema names {schema.n_features} columns; the network reads {p}.")
-    return schema, None
+@dataclass(frozen=True, eq=False)
+class _Equations:
+    """Equations of n rows, and what they are worth."""
 
+    slopes: Floats
+    intercept: Floats
+    window: Floats
+    fidelity: Floats
+    explained: Floats
+    nearest: Floats
+    nearest_change: Floats
 
-def _labels(x: Any) -> list[str]:
-    """Names that a data frame or a Series gives to its columns; none for other rows."""
-    labels = getattr(x, "columns", getattr(x, "index", None))
-    return [] if labels is None or callable(labels) else [str(label) for label in labels]
-
-
-def _row_of(name: str, x: Any, schema: FeatureSchema) -> Floats:
-    """A single row as checked numbers, (n_columns,)."""
-    labels = _labels(x)
-    if labels and labels != list(schema.names):
-        raise ValueError(
-            f"{name} has the columns {labels}; expected {list(schema.names)}, in this order."
+    @classmethod
+    def of(cls, request: _Request, rows: Floats, scores: Floats) -> _Equations:
+        network, which, reach = request.network, request.output, request.reach
+        unknown = np.full((*rows.shape, 2), np.nan)
+        if reach == 0:
+            slopes, constant = (part[..., which] for part in network.equation(rows))
+            nothing = np.full(rows.shape, np.nan)
+            empty = np.full(len(rows), np.nan)
+            return cls(slopes, constant, unknown, nothing, empty, unknown, unknown)
+        lines = window_lines(network, rows, request.schema, reach)
+        slopes = lines.slopes[..., which]
+        total, left = lines.total[..., which], lines.left[..., which]
+        window = np.where(lines.known[..., None], np.stack([lines.low, lines.high], -1), np.nan)
+        nearest = neighbours(request.schema, rows, ~lines.known)
+        away = np.where(np.isnan(nearest), rows[..., None], nearest)
+        change = network.moves(rows, np.moveaxis(away, 2, 0))[..., which]
+        return cls(
+            slopes,
+            scores - np.einsum("np,np->n", slopes, rows),
+            window,
+            np.where(lines.known, share_explained(total, left), np.nan),
+            share_explained(total.sum(axis=1), left.sum(axis=1)),
+            nearest,
+            np.where(np.isnan(nearest), np.nan, np.moveaxis(change, 0, 2)),
         )
-    try:
-        row = np.array(x, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be a row of numbers: {error}.") from error
-    row = row[0] if row.ndim == 2 and len(row) == 1 else row
-    if row.shape != (schema.n_features,):
-        raise ValueError(
-            f"{name} has shape {row.shape}; expected a single row, ({schema.n_features},)."
-        )
-    for column in np.flatnonzero(~np.isfinite(row)):
-        kind, remedy = describe_number(row[column])
-        raise ValueError(f"{name} contains {kind}: column {schema.names[column]!r}. {remedy}")
-    return row
 
-
-def _reference_row(reference: Any, background: Sample | None, schema: FeatureSchema) -> Floats:
-    if not isinstance(reference, str):
-        return _row_of("reference", reference, schema)
-    if reference not in ("mean", "median", "zero"):
-        raise ValueError(
-            f'reference must be "mean", "median", "zero" or a row of numbers; it is {reference!r}.'
-        )
-    if reference == "zero":
-        return np.zeros(schema.n_features)
-    if background is None:
-        raise ValueError(
-            f'The {reference} needs background rows: pass X, or "zero" or a row of numbers as the '
-            "reference."
-        )
-    if reference == "mean":
-        return background.center
-    half, weight = np.array([0.5]), background.weight
-    return np.array([weighted_quantiles(column, weight, half)[0] for column in background.X.T])
+    def of_row(self, index: int) -> dict[str, Any]:
+        """What a `RowExplanation` has of it."""
+        return {
+            "intercept": float(self.intercept[index]),
+            "slopes": self.slopes[index],
+            "window": self.window[index],
+            "fidelity": self.fidelity[index],
+            "explained": float(self.explained[index]),
+            "nearest": self.nearest[index],
+            "nearest_change": self.nearest_change[index],
+        }
 
 
 def _scale_of(schema: FeatureSchema) -> Floats:
@@ -252,11 +311,7 @@ def _scale_of(schema: FeatureSchema) -> Floats:
 
 def _table_of(name: str, rows: Any, schema: FeatureSchema) -> Floats:
     """Rows as checked numbers, (n_rows, n_columns)."""
-    labels = _labels(rows) if hasattr(rows, "columns") else []
-    if labels and labels != list(schema.names):
-        raise ValueError(
-            f"{name} has the columns {labels}; expected {list(schema.names)}, in this order."
-        )
+    rows = in_order(rows, schema.names, name)
     try:
         table = np.array(rows, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet.explain._exchange import draw_pairs
 from lifenet.explain._sample import Sample
-from lifenet.explain.regions import equations_of, evenly_spaced
+from lifenet.explain._windows import DEFAULT_REACH, check_reach, slopes_at_reach
+from lifenet.explain.regions import evenly_spaced
 from lifenet.kernels.quantiles import weighted_quantiles
 
 if TYPE_CHECKING:
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from lifenet._typing import Bools, Floats, Integers
-    from lifenet.network import PiecewiseLinear
     from lifenet.schema import FeatureSchema
 
 __all__ = ["CoefficientSigns", "SignCheck", "coefficient_signs"]
@@ -31,6 +32,8 @@ _ROUNDING = 1e-12
 #: Shares of the rows whose slopes lie below the quantiles that are given.
 _LEVELS = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 _KEPT_ROWS, _WORST_ROWS = 5_000, 10
+#: Pairs of rows that a column's size is measured on.
+_PAIRS = 2_000
 _NOT_ASKED: dict[str, Any] = {"expected": 0, "against": np.nan, "agrees": None}
 _KINDS = {"expected": int, "against": float, "agrees": object}
 
@@ -46,10 +49,9 @@ class SignCheck:
     expected : int
         +1 or -1.
     against : float
-        Share of the rows whose standardised slope has the other sign and is larger than the size
-        that counts as near zero.
+        Share of the rows whose slope has the other sign, and whose change is not near zero.
     agrees : bool
-        Whether that share is at most ``1 - agreement``.
+        Whether that share is at most ``1 - agreement``, or the column near zero.
     rows : ndarray of shape (n_worst,)
         Rows that are furthest against it, the worst first, as places in the table given; at most
         ten.
@@ -81,13 +83,14 @@ class CoefficientSigns:
     spread : ndarray of shape (n_columns,)
         Standard deviation of the column itself.
     size : ndarray of shape (n_columns,)
-        Mean absolute slope times `spread`: the change of the score over one standard deviation.
+        By how much the score changes when the column's value is taken from another row, as
+        `feature_importance` measures it.
     positive : ndarray of shape (n_columns,)
-        Share of the slope's mass that is positive, ``E max(slope, 0) / E |slope|``; NaN where the
-        slope is zero everywhere.
+        Share of the change over the windows of all rows that goes up with the column; NaN where
+        nothing changes.
     verdict : tuple of str
         "positive", "negative", "changing sign" or "near zero"; see `coefficient_signs`.
-    near_zero, agreement : float
+    near_zero, agreement, reach : float
         As given.
     checks : tuple of SignCheck
         One for each column whose sign was expected, in the order given.
@@ -110,6 +113,7 @@ class CoefficientSigns:
     verdict: tuple[str, ...]
     near_zero: float
     agreement: float
+    reach: float
     checks: tuple[SignCheck, ...]
     rows: Integers
     slopes: Floats
@@ -147,39 +151,45 @@ class CoefficientSigns:
 
 
 def coefficient_signs(
-    network: PiecewiseLinear,
+    network: Any,
     X: Any,
     *,
     expected: Mapping[str, int] | None = None,
     near_zero: float = 0.05,
     agreement: float = 0.95,
+    reach: float = DEFAULT_REACH,
     schema: FeatureSchema | Sequence[str] | None = None,
     sample_weight: npt.ArrayLike | None = None,
     output: int | None = None,
 ) -> CoefficientSigns:
     """Which of the paper's three scenarios (section 4.2) the slopes of each column follow.
 
-    A column's size is its mean absolute slope times its standard deviation. The verdict is
+    Slopes are those over the reach of each row, as `explain_row` gives them; where a column has no
+    other value in reach (a code, a count), the change between its next values below and above. A
+    slope times the width that it was taken over is the row's change. The verdict is
 
-    - "near zero" (scenario 3) where the size is at most `near_zero` times the largest size of any
-      column: it hardly moves the score;
-    - "positive" or "negative" (scenario 1) where at least a share `agreement` of the slope's mass,
-      the sum of its absolute values over the rows, has that sign;
+    - "near zero" (scenario 3) where the column's size, as `feature_importance` measures it, is at
+      most `near_zero` times the standard deviation of the score: it hardly moves the score;
+    - "positive" or "negative" (scenario 1) where at least a share `agreement` of the changes, in
+      absolute value and summed over the rows, has that sign;
     - "changing sign" (scenario 2) otherwise: the column has a nonlinear effect of its own, or
       interacts with others.
 
     Parameters
     ----------
-    network : PiecewiseLinear
+    network : fitted model, pipeline that ends in one, or PiecewiseLinear
     X : array-like or data frame of shape (n_samples, n_columns)
     expected : mapping from column names to +1 or -1, or None, default=None
         Signs to be checked, such as ``{"age": +1}``. A row speaks against one if its slope has the
-        other sign and, times the column's standard deviation, is larger than `near_zero` times the
-        largest size. The column agrees if such rows are at most a share ``1 - agreement``.
+        other sign and its change is larger than `near_zero` times the root mean square of the
+        column's changes. The column agrees if such rows are at most a share ``1 - agreement``, or
+        if it is near zero.
     near_zero : float, default=0.05
         From 0 to below 1.
     agreement : float, default=0.95
         Above 0.5, at most 1.
+    reach : float, default=0.05
+        Share of each column's span; 0 takes the slopes of the rows themselves.
     schema : FeatureSchema, names of the columns, or None, default=None
     sample_weight : array-like of shape (n_samples,) or None, default=None
     output : int or None, default=None
@@ -195,12 +205,13 @@ def coefficient_signs(
         raise ValueError(f"agreement must be above 0.5 and at most 1; it is {agreement}.")
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
     wanted = _check_expected(expected, sample.schema)
-    slopes, _ = equations_of(network, sample.X, sample.output)
-    spread, mass = sample.spread, sample.mean(np.abs(slopes))
-    size = mass * spread
+    asked = check_reach(reach)
+    slopes, width = slopes_at_reach(sample, asked)
+    changes = slopes * width
+    mass, size = sample.mean(np.abs(changes)), _sizes(sample)
     positive = np.full(len(mass), np.nan)
-    np.divide(sample.mean(np.maximum(slopes, 0)), mass, out=positive, where=mass > 0)
-    floor = near_zero * float(size.max())
+    np.divide(sample.mean(np.maximum(changes, 0)), mass, out=positive, where=mass > 0)
+    least = near_zero * float(sample.deviation(sample.score))
     kept = evenly_spaced(len(slopes), _KEPT_ROWS)
     return CoefficientSigns(
         schema=sample.schema,
@@ -210,14 +221,23 @@ def coefficient_signs(
         quantiles=np.array(
             [weighted_quantiles(slope, sample.weight, np.array(_LEVELS)) for slope in slopes.T]
         ),
-        spread=spread,
+        spread=sample.spread,
         size=size,
         positive=positive,
-        verdict=tuple(_verdicts(size <= floor, positive, agreement)),
+        verdict=tuple(_verdicts(size <= least, positive, agreement)),
         near_zero=near_zero,
         agreement=agreement,
+        reach=asked,
         checks=tuple(
-            _check_sign(sample, column, sign, slopes[:, column], floor, agreement)
+            _check_sign(
+                sample,
+                column,
+                sign,
+                slopes[:, column],
+                changes[:, column],
+                near_zero,
+                1.0 if size[column] <= least else 1 - agreement,
+            )
             for column, sign in wanted.items()
         ),
         rows=sample.rows[kept],
@@ -257,18 +277,31 @@ def _check_expected(expected: Mapping[str, int] | None, schema: FeatureSchema) -
     return signs
 
 
+def _sizes(sample: Sample) -> Floats:
+    """Size of each column alone, (n_columns,)."""
+    first, second = draw_pairs(sample, _PAIRS, 0)
+    moved = sample.network.moves(first, second[None])[0, :, :, sample.output]
+    return np.asarray(np.sqrt(np.square(moved).mean(axis=0) / 2))
+
+
 def _check_sign(
-    sample: Sample, column: int, sign: int, slopes: Floats, floor: float, agreement: float
+    sample: Sample,
+    column: int,
+    sign: int,
+    slopes: Floats,
+    changes: Floats,
+    near_zero: float,
+    allowed: float,
 ) -> SignCheck:
-    opposed = -sign * slopes * sample.spread[column]
-    bad = np.flatnonzero(opposed > floor)
+    opposed = -sign * changes
+    bad = np.flatnonzero(opposed > near_zero * np.sqrt(sample.mean(np.square(changes))))
     worst = bad[np.argsort(-opposed[bad], kind="stable")[:_WORST_ROWS]]
     against = float(sample.weight[bad].sum())
     return SignCheck(
         name=sample.names[column],
         expected=sign,
         against=against,
-        agrees=against <= 1 - agreement + _ROUNDING,
+        agrees=against <= allowed + _ROUNDING,
         rows=sample.rows[worst],
         slopes=slopes[worst],
     )

@@ -11,8 +11,8 @@ from scipy.stats import rankdata
 
 from lifenet._extras import require
 from lifenet.explain.effects import Curve, accumulated_effects
+from lifenet.explain.importance import feature_importance
 from lifenet.explain.interactions import interaction_strength
-from lifenet.explain.neurons import feature_importance
 from lifenet.network import PiecewiseLinear
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from scipy.linalg import block_diag
 from lifenet._extras import require
 from lifenet.explain._coefficients import read_coefficients
 from lifenet.explain._sample import Sample
+from lifenet.explain._windows import DEFAULT_REACH, check_reach
 from lifenet.kernels.smoothing import LevelBasis, smooth
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats, Integers
     from lifenet.explain._coefficients import Coefficients
     from lifenet.kernels.smoothing import Smooth
-    from lifenet.network import PiecewiseLinear
     from lifenet.schema import FeatureSchema
 
 __all__ = ["Axis", "VaryingCoefficients", "varying_coefficients"]
@@ -56,11 +56,11 @@ class Axis:
 class VaryingCoefficients:
     """Coefficients that vary from row to row, and their curves over each feature.
 
-    A feature of one column has one coefficient, its local slope ``alpha_m(x_i)``. Where the column
-    has at most 12 values, that is the exact change of the score from the next value below to the
-    next one above, divided by their distance: between such values a network may bend at will, so
-    its slope at one of them says little. A feature of several columns (a category) has one
-    coefficient for each level but the most frequent: the exact contrast
+    A feature of one column has one coefficient, its slope ``alpha_m(x_i)`` over the reach. Where
+    the column has at most 12 values, that is the exact change of the score from the next value
+    below to the next one above, divided by their distance: between such values a network may bend
+    at will, so its slope at one of them says little. A feature of several columns (a category) has
+    one coefficient for each level but the most frequent: the exact contrast
     ``f(level, rest of row i) - f(most frequent level, rest of row i)``.
 
     All strengths are in units of the score. With ``V`` the variance of the feature's column (the
@@ -87,6 +87,7 @@ class VaryingCoefficients:
     places : ndarray of shape (n_points, p), some rows, evenly spaced
     alpha, residual : ndarrays of shape (n_points, q), the coefficients of these rows, and what
         g_main leaves of them
+    reach : share of each column's span that slopes are taken over
     """
 
     axes: tuple[Axis, ...]
@@ -104,6 +105,7 @@ class VaryingCoefficients:
     places: Floats
     alpha: Floats
     residual: Floats
+    reach: float
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -175,13 +177,14 @@ class VaryingCoefficients:
 
 
 def varying_coefficients(
-    network: PiecewiseLinear,
+    network: Any,
     X: Any,
     *,
     schema: FeatureSchema | Sequence[str] | None = None,
     sample_weight: npt.ArrayLike | None = None,
     output: int | None = None,
     max_points: int = 2000,
+    reach: float = DEFAULT_REACH,
 ) -> VaryingCoefficients:
     """Main effects and interactions from the coefficients of all rows, in two stages.
 
@@ -193,11 +196,14 @@ def varying_coefficients(
 
     Parameters
     ----------
-    network : PiecewiseLinear
+    network : fitted model, pipeline that ends in one, or PiecewiseLinear
     X : array-like or data frame of shape (n_samples, n_columns)
     schema, sample_weight, output : names, weights of rows, which score; see `Sample.of`
     max_points : int, default=2000
         Most rows whose coefficients are kept for a scatter plot; the curves are of all rows.
+    reach : float, default=0.05
+        Share of each column's span over which slopes are taken, as `explain_row` does; 0 takes
+        those of the rows themselves.
 
     Returns
     -------
@@ -208,7 +214,7 @@ def varying_coefficients(
     if max_points < 0:
         raise ValueError(f"max_points must not be negative; it is {max_points}.")
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
-    return _read(sample, max_points)
+    return _read(sample, max_points, check_reach(reach))
 
 
 def _words(straight: bool, bent: bool, stepped: bool) -> str:
@@ -241,8 +247,8 @@ def _two_stages(
     return _Stages(main, other, residual)
 
 
-def _read(sample: Sample, max_points: int) -> VaryingCoefficients:
-    features = read_coefficients(sample)
+def _read(sample: Sample, max_points: int, reach: float) -> VaryingCoefficients:
+    features = read_coefficients(sample, reach)
     owner = np.repeat(np.arange(len(features)), [len(one.names) for one in features])
     alpha = np.concatenate([one.alpha for one in features], axis=1)
     spread = block_diag(*(one.spread for one in features))
@@ -283,6 +289,7 @@ def _read(sample: Sample, max_points: int) -> VaryingCoefficients:
         places=np.stack([one.places[shown] for one in features], axis=1),
         alpha=alpha[shown],
         residual=stages.residual[shown],
+        reach=reach,
     )
 
 

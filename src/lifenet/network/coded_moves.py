@@ -56,6 +56,8 @@ def move_coded(coded: CodedNetwork, rows: Floats, targets: Floats) -> Floats:
             at, least = below[:, readers], cut[:, readers]
             start = coded.column_value(column, rows[block, column])
             for move, table in zip(moved, targets, strict=True):
+                if np.array_equal(table[block, column], rows[block, column]):
+                    continue
                 end = coded.column_value(column, table[block, column])
                 rises = hinge_rises(end.heights - start.heights, at, least)
                 move[block, column] = rises @ beta[readers] + (end.linear - start.linear)

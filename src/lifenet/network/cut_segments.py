@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from lifenet._threads import one_blas_thread
 from lifenet.kernels.row_blocks import row_blocks
 from lifenet.network.segments import active_share
 
@@ -74,12 +75,14 @@ def integrate_plain(
     firsts = np.flatnonzero(np.diff(column, prepend=-1))
     # Not all knots are crossed, and the products take blocks of their own: few rows would be slow.
     width = len(column) * (2 + sum(len(coding.knots[j]) for j in used.tolist())) // 4
-    for block in row_blocks(len(start), width, parts.dtype):
-        cuts = _cut(coding.knots, used.tolist(), start[block], end[block])
-        codes = coding.plain_values(coding.grid.locate(_rows_at(cuts, start[block], end[block])))
-        by_code = _change_by_code(layer, beta, codes, cuts.row)
-        by_column = np.add.reduceat(by_code, firsts, axis=1)
-        parts[block, column[firsts]] = by_column
+    # Products are small: more threads would wait for each other.
+    with one_blas_thread():
+        for block in row_blocks(len(start), width, parts.dtype):
+            ends = start[block], end[block]
+            cuts = _cut(coding.knots, used.tolist(), *ends)
+            codes = coding.plain_values(coding.grid.locate(_rows_at(cuts, *ends)))
+            by_code = _change_by_code(layer, beta, codes, cuts.row)
+            parts[block, column[firsts]] = np.add.reduceat(by_code, firsts, axis=1)
     return parts
 
 

@@ -151,6 +151,9 @@ def _move_far(
     for column in np.flatnonzero(far).tolist():
         weights = network.weights[:, column].astype(heights.dtype, copy=False)
         for move, step in zip(moved, steps, strict=True):
+            if not step[:, column].any():
+                move[:, column] = 0.0
+                continue
             np.multiply.outer(step[:, column], weights, out=ends)
             ends += heights
             np.maximum(ends, 0, out=ends)

@@ -20,6 +20,7 @@ from lifenet.plots.decomposition import (
     StackingLineDisplay,
 )
 from lifenet.plots.effects import EffectsDisplay, PairEffectDisplay
+from lifenet.plots.fidelity import FidelityDisplay
 from lifenet.plots.frontier import FrontierDisplay
 from lifenet.plots.hierarchy import Edge, HierarchyDisplay, edges_of
 from lifenet.plots.interactions import InteractionDisplay
@@ -40,6 +41,7 @@ __all__ = [
     "Edge",
     "EffectsDisplay",
     "FeatureImportanceDisplay",
+    "FidelityDisplay",
     "FrontierDisplay",
     "HierarchyDisplay",
     "InteractionDisplay",

@@ -77,12 +77,16 @@ class ResultDisplay:
 
         Parameters
         ----------
-        estimator : a fitted model of lifenet, a scikit-learn MLP or a torch module
+        estimator : a fitted model of lifenet or a pipeline that ends in one, an MLP, a torch module
             The latter two with a single hidden layer of ReLUs. The column names are those that
             the model knows; of several classes, `output` may name one by its label, and a
             response `y` holds labels.
         *args, ax, **options : as in `from_network`
         """
+        if hasattr(estimator, "network_") or hasattr(estimator, "named_steps"):
+            # Explanations read these themselves, names and labels included.
+            score_name = choose_output(estimator, options)
+            return cls._computed(estimator, args, options, score_name, ax)
         network, schema = read_estimator(estimator)
         if schema is not None:
             options.setdefault("schema", schema)
@@ -134,12 +138,6 @@ def rows_of_members(estimator: Any, X: Any) -> Any:
 
 
 def _remedy(estimator: Any) -> str:
-    if hasattr(estimator, "steps"):
-        return (
-            "Explain the last step of a pipeline on transformed rows; or, where the other steps "
-            "only scale, its network in raw units: network.fold_scaling(center, scale). lifenet's "
-            "own models need no scaler."
-        )
     ours = type(estimator).__module__.startswith("lifenet.")
     if ours or hasattr(estimator, "hidden_layer_sizes"):
         return "It is not fitted: call fit first."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lifenet._extras import require
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ __all__ = [
     "make_axes",
     "make_panels",
     "matplotlib",
+    "show_middle",
     "tidy",
 ]
 
@@ -94,6 +97,17 @@ def tidy(ax: Any, *, size: float = 8.0) -> None:
     for label in (ax.xaxis.label, ax.yaxis.label):
         label.set(fontsize=size + 1, color=INK)
     ax.title.set(fontsize=size + 1.5, color=INK)
+
+
+def show_middle(ax: Any, values: Any, weight: Any, share: float = 0.98) -> None:
+    """End the horizontal axis where the middle share of values ends, with a little room."""
+    if not len(values):
+        return
+    order = np.argsort(values)
+    reached = np.cumsum(weight[order]) / np.sum(weight)
+    low, high = np.interp([(1 - share) / 2, (1 + share) / 2], reached, values[order])
+    if np.isfinite(high - low) and high > low:
+        ax.set_xlim(low - 0.03 * (high - low), high + 0.03 * (high - low))
 
 
 def fold(names: Sequence[str], width: int = 18) -> list[str]:

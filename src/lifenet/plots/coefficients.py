@@ -38,6 +38,7 @@ __all__ = [
     "is_narrow",
     "leading_columns",
     "left_out",
+    "over_reach",
     "room_for",
 ]
 
@@ -286,7 +287,7 @@ class CoefficientViolinDisplay(ResultDisplay):
                 color=INK,
                 weight="bold" if worrying else "normal",
             )
-        lines = ["Slopes of each row's own equation"]
+        lines = [over_reach(result.reach)]
         without = left_out(result.schema.n_features - len(columns), "weaker column")
         if without:
             verb = "is" if result.schema.n_features == len(columns) + 1 else "are"
@@ -309,6 +310,13 @@ class CoefficientViolinDisplay(ResultDisplay):
                 words = f"\n{against} {sign}" if brief else f"; expected {sign}, {against}"
                 return verdict + words, not check.agrees
         return verdict, False
+
+
+def over_reach(reach: float) -> str:
+    """What slopes are, in words."""
+    if reach == 0:
+        return "Slopes of each row's own equation"
+    return f"Slopes over {100 * reach:g} % of each column's span to either side of the row"
 
 
 def counted(number: float, noun: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,6 +90,7 @@ class EffectsDisplay(ResultDisplay):
         beside: Sequence[Effects] = (),
         max_features: int = 12,
         share_scale: bool = True,
+        share_of_rows: float = 0.98,
     ) -> Self:
         """Draw the panels.
 
@@ -102,6 +104,9 @@ class EffectsDisplay(ResultDisplay):
             Most panels; the title says how many features are left out.
         share_scale : bool, default=True
             Whether all panels have the same vertical scale.
+        share_of_rows : float, default=0.98
+            Panels show the middle values of their column with this share of the rows, so that a few
+            outliers do not squeeze the others; 1 shows all values.
 
         Returns
         -------
@@ -109,7 +114,7 @@ class EffectsDisplay(ResultDisplay):
         """
         if max_features < 1:
             raise ValueError(f"max_features must be at least 1; got {max_features}.")
-        shown = self.result.ranked()[:max_features]
+        shown = [_middle(one, share_of_rows) for one in self.result.ranked()[:max_features]]
         n_columns = columns_for(len(shown))
         n_rows = -(-len(shown) // n_columns)
         figure, grid = make_panels(ax, n_rows, n_columns, (2.6, 2.2), hspace=0.6, wspace=0.35)
@@ -118,13 +123,20 @@ class EffectsDisplay(ResultDisplay):
             panel = figure.add_subplot(grid[divmod(place, n_columns)])
             draw_curve(panel, curve, BLUE)
             for number, other in enumerate(beside, 1):
-                draw_curve(panel, other[curve.feature], COLOURS[number], thin=True)
+                draw_curve(
+                    panel, _middle(other[curve.feature], share_of_rows), COLOURS[number], thin=True
+                )
             panel.set_title(fold([curve.feature], 30)[0])
             tidy(panel)
+            if curve.labels is None and len(curve.values) > _TICKED:
+                panel.locator_params(axis="x", nbins=4)
             self.axes_.append(panel)
         self.ax_ = self.axes_[0] if ax is None else ax
         if share_scale:
-            low, high = _common_scale([self.result, *beside], [curve.feature for curve in shown])
+            others = [
+                _middle(one[curve.feature], share_of_rows) for one in beside for curve in shown
+            ]
+            low, high = _common_scale([*shown, *others])
             for panel in self.axes_:
                 panel.set_ylim(low, high)
         self._label(figure, ax, len(shown), beside)
@@ -138,6 +150,7 @@ class EffectsDisplay(ResultDisplay):
             words = "weaker feature is" if left_out == 1 else "weaker features are"
             title += f" ({left_out} {words} not shown)"
         place.suptitle(title, fontsize=10, color=INK)
+        place.supylabel(f"change of the {self.score_name}", fontsize=9, color=INK)
         if beside:
             lines = [
                 self.axes_[0].plot([], [], color=COLOURS[number], lw=1.6 if not number else 1.1)[0]
@@ -208,8 +221,24 @@ def _draw_levels(ax: Any, curve: Curve, colour: str, *, thin: bool) -> None:
     ax.set_xticks(curve.values, fold(curve.labels, 12), rotation=60 if turned else 0)
 
 
-def _common_scale(results: Sequence[Effects], features: Sequence[str]) -> tuple[float, float]:
-    ends = np.concatenate([effects[name].effect for effects in results for name in features])
+def _middle(curve: Curve, share: float) -> Curve:
+    """The curve between the quantiles that leave that share of the rows in the middle."""
+    if not 0 < share <= 1:
+        raise ValueError(f"share_of_rows must be above 0 and at most 1; it is {share}.")
+    if curve.labels is not None or len(curve.values) <= _MARKED or share == 1:
+        return curve
+    reached = np.cumsum(curve.mass) / curve.mass.sum()
+    low, high = np.searchsorted(reached, [(1 - share) / 2, (1 + share) / 2])
+    kept = slice(low, min(high, len(reached) - 1) + 1)
+    if len(curve.values[kept]) < 2:
+        return curve
+    return replace(
+        curve, values=curve.values[kept], effect=curve.effect[kept], mass=curve.mass[kept]
+    )
+
+
+def _common_scale(curves: Sequence[Curve]) -> tuple[float, float]:
+    ends = np.concatenate([curve.effect for curve in curves])
     low, high = float(ends.min()), float(ends.max())
     room = 0.08 * (high - low) or 1.0
     return low - 2 * room, high + room  # more below, for the distribution at the foot

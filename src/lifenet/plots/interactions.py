@@ -9,7 +9,7 @@ import numpy as np
 from lifenet.explain.interactions import (
     Interactions,
     interaction_strength,
-    second_order_strength,
+    two_stage_strength,
 )
 from lifenet.plots._display import ResultDisplay
 from lifenet.plots._style import GREY, INK, SEQUENTIAL, fold, make_axes, tidy
@@ -30,12 +30,12 @@ _ROUNDING = 1e-9
 
 
 def _measure(
-    network: PiecewiseLinear, X: Any, *, measure: str = "two-stage", **options: Any
+    network: PiecewiseLinear, X: Any, *, measure: str = "second-order", **options: Any
 ) -> Interactions:
     """One of the two measures, by name; `options` are those of its function."""
     measures: dict[str, Callable[..., Interactions]] = {
-        "two-stage": interaction_strength,
-        "second-order": second_order_strength,
+        "two-stage": two_stage_strength,
+        "second-order": interaction_strength,
     }
     if measure not in measures:
         raise ValueError(f"measure must be one of {', '.join(measures)}; it is {measure!r}.")
@@ -49,8 +49,8 @@ class InteractionDisplay(ResultDisplay):
     with the column's; by the second-order measure, or where `symmetric` is asked for, how strongly
     the two act together. The features with the strongest interactions come first.
 
-    ``from_estimator`` and ``from_network`` take ``measure="two-stage"`` (the default) or
-    ``"second-order"``.
+    ``from_estimator`` and ``from_network`` take ``measure="second-order"`` (the default) or
+    ``"two-stage"``.
 
     Parameters
     ----------

@@ -39,6 +39,10 @@ __all__ = ["MergedRegionsDisplay"]
 
 #: How far the axis goes beyond the largest coefficient of a usual region.
 _REACH = 3.0
+#: Conditions of a region that stand above its panel.
+_CONDITIONS = 3
+#: Letters that a panel has room for in such a line, the numbers aside.
+_NAME_WIDTH = 15
 
 
 class MergedRegionsDisplay(ResultDisplay):
@@ -194,15 +198,15 @@ class MergedRegionsDisplay(ResultDisplay):
         return 1.08 * (min(largest, usual) or 1.0)
 
     def _describe(self, number: int) -> str:
-        """How large a region is, and the two columns in which it differs most from all rows."""
+        """How large a region is, and its conditions, a line each."""
         result = self.result
-        overall = result.share @ result.column_means
-        shift = np.abs(result.column_means[number] - overall)
-        away = np.divide(shift, result.spread, out=np.zeros_like(shift), where=result.spread > 0)
         lines = [f"region {number + 1}: {counted(result.count[number], 'row')}"]
-        for column in np.argsort(-away, kind="stable")[:2] if result.n_regions > 1 else ():
-            name = fold([result.schema.names[column]], 13)[0]
-            lines.append(f"mean {name} {result.column_means[number, column]:.3g}")
+        if result.n_regions > 1:
+            names = fold(result.schema.names, _NAME_WIDTH)
+            conditions = result.conditions(number, names)
+            lines += conditions[:_CONDITIONS]
+            if len(conditions) > _CONDITIONS:
+                lines[-1] += f" and {len(conditions) - _CONDITIONS} more"
         return "\n".join(lines)
 
     def _draw_path(self, ax: Any) -> None:
@@ -234,11 +238,12 @@ class MergedRegionsDisplay(ResultDisplay):
         """What was merged, what it costs, and what is not shown."""
         result = self.result
         first = (
-            f"{counted(result.n_total, 'region')} merged into {result.n_regions}: "
+            f"{counted(result.n_regions, 'region')} with an equation each: "
             f"R² {result.fidelity:.3f} for the {self.score_name}"
         )
         if result.fidelity < result.asked_fidelity:
             first += f", {result.asked_fidelity:g} was asked for"
+            first += f" in regions of at least {counted(np.ceil(result.min_rows), 'row')}"
         lines = [first]
         if result.target == "response":
             losses = f"network {result.network_loss:.3g}, merged {result.merged_loss:.3g}"

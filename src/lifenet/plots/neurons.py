@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet.explain.neurons import feature_importance, neuron_contributions, neuron_importance
+from lifenet.explain.importance import feature_importance
+from lifenet.explain.neurons import neuron_contributions, neuron_importance
 from lifenet.plots._display import ResultDisplay
 from lifenet.plots._style import BLUE, DIVERGING, GREY, INK, fold, make_axes, tidy
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from lifenet._typing import Floats, Integers
-    from lifenet.explain.neurons import FeatureImportance, NeuronContributions, NeuronImportance
+    from lifenet.explain.importance import FeatureImportance
+    from lifenet.explain.neurons import NeuronContributions, NeuronImportance
 
 __all__ = ["FeatureImportanceDisplay", "NeuronContributionDisplay", "NeuronImportanceDisplay"]
 
@@ -197,7 +199,7 @@ def _some(shown: int, every: int, what: str) -> str:
 
 
 class FeatureImportanceDisplay(ResultDisplay):
-    """Features by their share in what the neurons carry, as bars.
+    """Features by how much the score changes when their value is taken from another row, as bars.
 
     Parameters
     ----------
@@ -214,7 +216,7 @@ class FeatureImportanceDisplay(ResultDisplay):
         ----------
         ax : matplotlib Axes or None, default=None
         max_features : int, default=20
-            How many to show at most; the sum of the others is written below.
+            How many to show at most; the largest of the others is written below.
 
         Returns
         -------
@@ -222,7 +224,7 @@ class FeatureImportanceDisplay(ResultDisplay):
         """
         if max_features < 1:
             raise ValueError(f"max_features must be at least 1; it is {max_features}.")
-        order, importance = self.result.order, self.result.importance
+        order, importance = self.result.order, np.nan_to_num(self.result.relative)
         names = fold([self.result.features[place] for place in order[:max_features]], 24)
         sizes = importance[order[:max_features]]
         rest = importance[order[max_features:]]
@@ -234,19 +236,19 @@ class FeatureImportanceDisplay(ResultDisplay):
         if len(rest):
             # Without a bar, which would dwarf the others.
             names.append(f"others ({len(rest)})")
-            self._write(0.01 * reach, len(sizes), float(rest.sum()), GREY)
+            self._write(0.01 * reach, len(sizes), float(rest.max()), GREY, "at most ")
         self._label(names, reach)
         return self
 
-    def _write(self, x: float, y: float, size: float, colour: str) -> None:
-        text = f"{100 * size:.1f} %" if size >= 5e-4 or not size else "< 0.1 %"
+    def _write(self, x: float, y: float, size: float, colour: str, before: str = "") -> None:
+        text = f"{before}{size:.2f}" if size >= 0.005 or not size else "< 0.01"
         self.ax_.text(x, y, text, va="center", fontsize=7.5, color=colour)
 
     def _label(self, names: list[str], reach: float) -> None:
         ax = self.ax_
         ax.set_yticks(range(len(names)), names)
         ax.set(ylim=(len(names) - 0.4, -0.6), xlim=(0, 1.14 * reach))
-        ax.set_xlabel("share of importance")
-        ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+        label = f"change of the {self.score_name} when the value is another row's,\n"
+        ax.set_xlabel(label + "in its standard deviations (total effect)")
         tidy(ax)
         ax.tick_params(axis="y", length=0)

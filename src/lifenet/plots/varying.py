@@ -9,7 +9,8 @@ import numpy as np
 
 from lifenet.explain.varying import varying_coefficients
 from lifenet.plots._display import ResultDisplay
-from lifenet.plots._style import BLUE, COLOURS, GREY, INK, fold, make_panels, tidy
+from lifenet.plots._style import BLUE, COLOURS, GREY, INK, fold, make_panels, show_middle, tidy
+from lifenet.plots.coefficients import over_reach
 
 if TYPE_CHECKING:
     from typing import Self
@@ -89,7 +90,7 @@ class VaryingCoefficientsDisplay(ResultDisplay):
         )
         if shown < total:
             text += f": the {shown} strongest of {total} features"
-        place.suptitle(text, fontsize=10, color=INK)
+        place.suptitle(f"{text}\n{over_reach(self.result.reach)}", fontsize=10, color=INK)
 
 
 @dataclass(frozen=True)
@@ -179,6 +180,7 @@ def _label(
         _mark_levels(ax, axis)
     else:
         ax.locator_params(axis="x", nbins=4)
+        show_middle(ax, result.places[:, over], np.ones(len(result.places)))
     ax.locator_params(axis="y", nbins=4)
     ax.tick_params(labelbottom=lowest, labelleft=leftmost)
     if lowest:

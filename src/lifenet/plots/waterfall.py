@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["WaterfallDisplay"]
 
 _STARTS = {
-    "mean": "at the mean",
-    "median": "at the median",
-    "zero": "at zero",
+    "mean score": "mean score",
+    "mean": "score of the mean row",
+    "median": "score of the median row",
+    "zero": "score of the row of zeros",
     "row": "reference row",
 }
 

@@ -1,0 +1,1 @@
+"""Readings that hold: equations with a reach, and explanations against independent truth."""

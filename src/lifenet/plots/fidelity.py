@@ -1,0 +1,104 @@
+"""How far equations hold: fidelity against reach."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lifenet.explain.fidelity import EquationFidelity, Roughness, equation_fidelity
+from lifenet.plots._display import ResultDisplay
+from lifenet.plots._style import COLOURS, GREY, INK, make_axes, tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+__all__ = ["FidelityDisplay"]
+
+#: Below this the equations mislead; how much hardly matters.
+_LOWEST = -0.5
+
+
+class FidelityDisplay(ResultDisplay):
+    """Share of what a model does near its rows that equations explain, against how near.
+
+    A solid line has columns moved one at a time, a dashed one all columns at once. At 1 equations
+    are perfect, at 0 no better than "nothing changes"; below they mislead. Of a `Roughness`, one
+    less it is drawn: what the best lines explain, for any model.
+
+    Parameters
+    ----------
+    result : EquationFidelity or Roughness
+    """
+
+    _explain = staticmethod(equation_fidelity)
+    result: EquationFidelity | Roughness
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str = "model",
+        beside: Mapping[str, EquationFidelity | Roughness] | None = None,
+        together: bool = True,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+        name : str, default="model"
+            What the result is called in the legend.
+        beside : mapping from names to further results, or None
+            Of other models, in the same picture.
+        together : bool, default=True
+            Whether the dashed lines are drawn.
+
+        Returns
+        -------
+        self
+        """
+        self.figure_, self.ax_ = make_axes(ax, (5.6, 3.6))
+        several = {name: self.result, **(beside or {})}
+        lowest = 0.0
+        for number, (label, one) in enumerate(several.items()):
+            lowest = min(lowest, self._draw(label, one, COLOURS[number % len(COLOURS)], together))
+        self._label(len(several), max(1.15 * lowest, _LOWEST) if lowest < 0 else -0.03, together)
+        return self
+
+    def _draw(
+        self, label: str, one: EquationFidelity | Roughness, colour: str, together: bool
+    ) -> float:
+        """Draw a result; returns its lowest value."""
+        alone, all_of_them = one.one, one.together
+        if isinstance(one, Roughness):
+            alone, all_of_them = 1.0 - alone, 1.0 - all_of_them
+        order = np.argsort(one.reach)
+        reach = 100 * one.reach[order]
+        self.ax_.plot(reach, alone[order], color=colour, lw=1.8, marker="o", ms=3.5, label=label)
+        drawn = [alone]
+        if together:
+            style = {"lw": 1.2, "ls": (0, (4, 2)), "marker": "o", "ms": 2.5}
+            self.ax_.plot(reach, all_of_them[order], color=colour, **style)
+            drawn.append(all_of_them)
+        found = np.concatenate(drawn)
+        return float(np.nanmin(found)) if np.isfinite(found).any() else 0.0
+
+    def _label(self, n_results: int, low: float, together: bool) -> None:
+        ax = self.ax_
+        ax.axhline(0, color=GREY, lw=0.6)
+        ax.set_ylim(low, 1.03)
+        ax.set_xscale("log")
+        ticks = np.unique(100 * np.round(self.result.reach, 6))
+        ax.set_xticks(ticks, [f"{tick:g} %" for tick in ticks])
+        ax.minorticks_off()
+        ax.set_xlabel("reach, as a share of each column's span")
+        ax.set_ylabel("share explained by the equation")
+        title = "How far equations hold"
+        if together:
+            title += " (dashed: all columns at once)"
+        ax.set_title(title, loc="left", color=INK)
+        if n_results > 1:
+            ax.legend(fontsize=8, frameon=False)
+        tidy(ax)
