@@ -23,20 +23,22 @@ from lifenet.datasets import load
 from lifenet.explain import (
     accumulated_effects,
     coefficient_signs,
+    equation_fidelity,
     explain_row,
     integrated_effects,
-    two_stage_strength,
+    interaction_strength,
     local_regions,
     merge_regions,
     neuron_importance,
-    interaction_strength,
     stability,
+    two_stage_strength,
     varying_coefficients,
 )
 from lifenet.plots import (
     CoefficientViolinDisplay,
     EffectsDisplay,
     FeatureImportanceDisplay,
+    FidelityDisplay,
     InteractionDisplay,
     LocalCoefficientsDisplay,
     MergedRegionsDisplay,
@@ -78,46 +80,50 @@ def main(folder):
 
 def figures(model, X, y):
     """Each picture with its name; prints the figures that the paper gives in words."""
-    network, known = model.network_, {"schema": model.schema_}
-
-    neurons = neuron_importance(network, X, **known)
+    network = model.network_
+    neurons = neuron_importance(model, X)
     print(f"neurons: {network.n_neurons} (paper 116)")
     print(f"above 2 % of the largest importance: {neurons.n_above(0.02)} (paper 13)")
     yield "neuron-importance", NeuronImportanceDisplay(neurons).plot()
     yield "neuron-contribution", NeuronContributionDisplay.from_estimator(model, X)
     yield "feature-importance", FeatureImportanceDisplay.from_estimator(model, X)
 
-    regions = local_regions(network, X, y, min_rows=3, **known)
+    regions = local_regions(model, X, y, min_rows=3)
     print(f"regions with at least three rows: {regions.n_regions} (paper 47)")
     print(f"they hold {regions.coverage:.1%} of the rows")
     print(regions.to_frame().head(5).round(2).to_string())
     yield "coefficients", LocalCoefficientsDisplay(regions).plot()
-    signs = coefficient_signs(network, X, expected={"temp": +1, "hum": -1}, **known)
+    signs = coefficient_signs(model, X, expected={"temp": +1, "hum": -1})
     print(signs.to_frame().round(3).to_string())
     yield "violins", CoefficientViolinDisplay(signs).plot()
-    merged = merge_regions(network, X, y, **known)
+    merged = merge_regions(model, X, y)
     yield "merged", MergedRegionsDisplay(merged).plot()
 
-    varying = varying_coefficients(network, X, **known)
+    varying = varying_coefficients(model, X)
     print(varying.to_frame().round(2).to_string())
     yield "varying", VaryingCoefficientsDisplay(varying).plot()
-    pairs = two_stage_strength(network, X, **known)
+    pairs = two_stage_strength(model, X)  # the paper's measure
     print(pairs.to_frame().head(5).round(2).to_string())
     yield "interactions", InteractionDisplay(pairs).plot()
-    yield "second-order", InteractionDisplay(interaction_strength(network, X, **known)).plot()
+    yield "second-order", InteractionDisplay(interaction_strength(model, X)).plot()
 
-    effects = accumulated_effects(network, X, **known)
-    beside = [integrated_effects(network, X, **known)]
+    effects = accumulated_effects(model, X)
+    beside = [integrated_effects(model, X)]
     yield "effects", EffectsDisplay(effects).plot(beside=beside)
     yield "pair", PairEffectDisplay.from_estimator(model, X, ("hr", "workingday"))
 
+    fidelity = equation_fidelity(model, X)
+    print(fidelity.to_frame().round(2).to_string())
+    yield "fidelity", FidelityDisplay(fidelity).plot()
+
     row = X[(X["hr"] == 8) & (X["workingday"] == 1)].iloc[:1]
-    one = explain_row(network, row, X=X, **known)
+    one = explain_row(model, row, X=X)
     print(f"rentals = {one.equation()}")
+    print(*one.worth, sep="\n")
     yield "waterfall", WaterfallDisplay(one).plot()
 
     networks = [network, *(fit(X, y, seed).network_ for seed in range(1, 5))]
-    moved = stability(networks, X, **known)
+    moved = stability(networks, X, schema=model.schema_)
     yield "stability", StabilityDisplay(moved).plot()
     yield "stability-interactions", StabilityDisplay(moved).plot(kind="interactions")
 

@@ -48,9 +48,8 @@ def main() -> None:
 
 
 def show_features(model: LIFERegressor, X: np.ndarray) -> None:
-    known = {"schema": model.schema_}
-    effects = accumulated_effects(model.network_, X, **known)
-    pairs = interaction_strength(model.network_, X, **known)
+    effects = accumulated_effects(model, X)
+    pairs = interaction_strength(model, X)
     print("What each column does to the score, and with which other it interacts most:")
     for place, curve in enumerate(effects.curves):
         other = int(np.argmax(pairs.pair[place]))
@@ -62,12 +61,13 @@ def show_features(model: LIFERegressor, X: np.ndarray) -> None:
 
 
 def show_equation(model: LIFERegressor, x: np.ndarray, X: np.ndarray) -> None:
-    row = explain_row(model.network_, x, X=X, schema=model.schema_)
-    print("Every prediction is an exact linear equation. The first test row's:")
+    row = explain_row(model, x, X=X)
+    print("Around every row there is a linear equation. The first test row's:")
     print(f"    {row.equation()}")
+    print(*(f"    {sentence}" for sentence in row.worth), sep="\n")
     print(f"    of the row     {row.contributions.sum() + row.intercept:.6f}")
     print(f"    prediction     {model.predict(x[None])[0]:.6f}")
-    print(f"From the mean row ({row.reference_score:.3f}) to this one, column by column:")
+    print(f"From the mean score ({row.reference_score:.3f}) to this one, column by column:")
     for name, part in row.steps():
         print(f"    {name:20s} {part:+8.3f}")
 

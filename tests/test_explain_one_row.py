@@ -142,16 +142,15 @@ class TestMeanScore:
 
     @pytest.mark.parametrize("weighed", [False, True])
     def test_of_a_linear_network_a_part_is_slope_times_distance_from_the_mean(self, weighed):
-        X, slopes = table(100), np.array([2.0, -0.5, 30.0, 0.0])
+        X, slopes = table(30), np.array([2.0, -0.5, 30.0, 0.0])
         net = ReluNetwork(np.zeros((0, 4)), [], np.zeros((0, 1)), 5.0, slopes)
-        weight = np.random.default_rng(3).uniform(size=100) if weighed else None
+        weight = np.random.default_rng(3).uniform(size=30) if weighed else None
         center = np.average(X, axis=0, weights=weight)
         for x in X[:5]:
             found = explain_row(net, x, X=X, sample_weight=weight)
             assert_allclose(found.parts, slopes * (x - center), rtol=1e-9, atol=1e-11)
 
     def test_integer_weights_are_repeated_rows(self):
-        """Of at most 100 rows, that is: of more, some stand for the others."""
         net, X = network(), table(50)
         weight = np.random.default_rng(4).integers(0, 4, 50)
         rows = np.repeat(X, weight, axis=0)
@@ -161,28 +160,35 @@ class TestMeanScore:
         assert_allclose(weighed.parts, repeated.parts, rtol=1e-9, atol=1e-11)
         assert weighed.reference_score == pytest.approx(repeated.reference_score, rel=1e-12)
 
-    def test_the_parts_of_the_background_rows_are_zero_in_the_mean(self):
-        net, X = network(), table(80)
-        weight = np.random.default_rng(5).uniform(size=80)
-        parts = [one.parts for one in explain_rows(net, X, X=X, sample_weight=weight)]
-        assert_allclose(weight @ np.array(parts), 0, atol=1e-10)
-
-    def test_a_part_is_the_gradient_along_the_line_less_its_mean_over_the_background(self):
+    def test_parts_are_means_over_lines_from_the_background_rows(self):
         net, X = network(), table(20)
+        weight = np.random.default_rng(5).integers(0, 3, 20)
         share = (np.arange(20_000)[:, None] + 0.5) / 20_000
-        center = X.mean(axis=0)
 
-        def along(x):
-            slopes = net.gradient(center + share * (x - center))[:, :, 0]
-            return (x - center) * slopes.mean(axis=0)
+        def along(start, x):
+            slopes = net.gradient(start + share * (x - start))[:, :, 0]
+            return (x - start) * slopes.mean(axis=0)
 
-        usual = np.mean([along(row) for row in X], axis=0)
-        found = explain_row(net, X[3], X=X)
-        assert_allclose(found.parts, along(X[3]) - usual, atol=1e-3)
+        expected = np.average([along(row, X[3]) for row in X], axis=0, weights=weight)
+        found = explain_row(net, X[3], X=X, sample_weight=weight)
+        assert_allclose(found.parts, expected, atol=1e-3)
+
+    def test_of_many_rows_some_stand_for_all(self):
+        """Near what all of them say, and near Shapley values, which do without lines."""
+        net, X = network(), table(700)
+        found = explain_row(net, X[3], X=X).parts
+        everything = net.segment(X, X[3])[:, :, 0].mean(axis=0)
+        assert_allclose(found, everything, atol=0.15 * np.abs(everything).sum())
+
+    def test_many_rows_are_explained_as_few_are(self):
+        net, X = network(), table(300)
+        parts = [one.parts for one in explain_rows(net, X[:50], X=X)]
+        alone = [explain_row(net, row, X=X).parts for row in X[:50]]
+        assert_allclose(parts, alone, atol=1e-10)
 
     @pytest.mark.parametrize("size", [7.0, 1e-6])
     def test_it_is_exact_where_few_rows_have_another_score(self, size):
-        """No row of the hundred had another score, so that the start was that of the others."""
+        """No row of those that stand for all had another score, so that the start was theirs."""
         net, X = ReluNetwork([[1.0]], [0.0], [1.0], 0.0), np.full((1_000, 1), -1.0)
         X[[3, 501]] = size
         found = explain_row(net, [2.0], X=X)

@@ -62,8 +62,7 @@ class RowExplanation:
     reference_score : float
     parts : ndarray of shape (n_features,)
         Change of the score from the reference to the row along the straight line, by feature.
-        From the mean score: along the line from the mean row, less the mean of the same over the
-        background rows.
+        From the mean score: the mean over lines from background rows.
     scale : ndarray of shape (n_columns,)
         One standard deviation of each column, by which distances are measured.
     limits : ndarray of shape (n_columns, 2)

@@ -68,7 +68,8 @@ def explain_row(
         else. None is 0.05 where the values of the columns in training are known (from a model, its
         `schema_`, or `X`), else 0.
     reference : "mean score", "mean", "median", "zero", a row of numbers, or None, default=None
-        Where the waterfall starts: at the mean score of `X`, or at the score of a row. Mean and
+        Where the waterfall starts: at the mean score of `X`, with the mean over straight lines from
+        32 rows that stand for all; or at the score of a row, which is much faster. Mean and
         median are those of `X`, column by column (the median is the smallest value that half of
         the weight does not exceed), zero is the row of zeros. None is the mean score, or zero
         where no `X` is given.
