@@ -67,8 +67,8 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> Measuring:
     return found
 
 
-def test_there_are_twelve_figures_and_others_are_refused(tmp_path: Path) -> None:
-    assert len(set(figures.NAMES)) == 12
+def test_there_are_thirteen_figures_and_others_are_refused(tmp_path: Path) -> None:
+    assert len(set(figures.NAMES)) == 13
     with pytest.raises(ValueError, match="no figure 'loss'; there are stack_life_reg, "):
         draw("loss", tmp_path)
 
@@ -183,6 +183,26 @@ def test_bike_rentals_are_fitted_once(
     assert len(draw("heatmap_imp", tmp_path, kept=True)) == 2
     assert "fitting" not in capsys.readouterr().out
     assert len(pd.read_csv(tmp_path / "data" / "heatmap_imp.csv"))
+    (reading,) = pd.read_csv(tmp_path / "data" / "bike_reading.csv").to_dict("records")
+    assert 0 < reading["above"] <= reading["neurons"]
+
+
+@pytest.mark.parametrize("origin", ["made-up", REAL])
+def test_times_at_equal_width_are_measured_once(
+    origin: str,
+    home_of: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("LIFENET_DATA", str(home_of(origin)))
+    assert len(draw("equal_width", tmp_path)) == 2
+    table = pd.read_csv(tmp_path / "data" / "equal_width.csv")
+    assert len(table) == 4
+    assert (table[["life_seconds", "base_seconds", "life_error"]] > 0).all(axis=None)
+    capsys.readouterr()
+    assert len(draw("equal_width", tmp_path, kept=True)) == 2
+    assert "equal_width:" not in capsys.readouterr().out
 
 
 def test_rows_with_the_same_keys_are_replaced(tmp_path: Path) -> None:

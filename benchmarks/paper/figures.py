@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 from PIL import Image
 
-from benchmarks.paper import figures_bike, figures_theory, records
+from benchmarks.paper import figures_bike, figures_theory, figures_time, records
 from benchmarks.paper.experiments import RESNETS
 from benchmarks.paper.figures_data import NothingToDraw, Store
 from lifenet.plots._style import BLUE, COLOURS, INK, ORANGE, VERMILION, tidy
@@ -108,6 +108,7 @@ _FIGURES: dict[str, Callable[[Store], Figure]] = {
     "ResNet18_LIFE": draw_resnet,
     **{name: partial(figures_bike.draw_reading, name) for name in figures_bike.READINGS},
     "base": figures_theory.draw_selection,
+    "equal_width": figures_time.draw_equal_width,
 }
-#: The paper's labels of its figures that show results.
+#: The paper's labels of its figures that show results, and one that it does not have.
 NAMES = tuple(_FIGURES)
