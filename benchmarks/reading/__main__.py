@@ -43,9 +43,15 @@ def fidelities(bars: Bars) -> None:
         )
         what = f"{preset}: median fidelity at reach .05, all columns, {named}"
         _median(bars, what, together, TOGETHER, preset)
-        gap = np.abs(_column(known, "one") - _column(known, "fresh"))
-        what = f"{preset}: largest gap of the fidelity stated and that on fresh rows"
+        gap = np.abs(_column(known, "stated") - _column(known, "one"))
+        what = f"{preset}: largest gap of the fidelity stated of training rows and of fresh rows"
         bars.at_most(f"{what} ({_at(known, gap)})", float(gap.max(initial=0.0)), 0.05, ".3f")
+        gap = np.abs(_column(known, "one") - _column(known, "fresh"))
+        bars.note(
+            f"{preset}: gap of the fidelity with moves to training values and to values of the "
+            f"test rows: median {np.median(gap):.3f}, largest {gap.max(initial=0.0):.3f} "
+            f"({_at(known, gap)})"
+        )
         pairs = [f"{row['data']} {row['one']:.2f}/{row['together']:.2f}" for row in known]
         bars.note(f"{preset}, one column / all columns: {', '.join(pairs)}")
         pointwise = np.median(_column(known, "pointwise"))

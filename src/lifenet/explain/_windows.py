@@ -203,7 +203,7 @@ def lines_of(
     Parameters
     ----------
     moves : (n, p), (s, n, p) -> (s, n, p, n_outputs), as of `PiecewiseLinear`
-    given : (n, p), slopes to take instead of those of least squares
+    given : (n, p), slopes to take instead of those of least squares; windows with NaN do not count
     """
     shape = (*rows.shape, n_outputs)
     slopes, total, left = np.zeros(shape), np.zeros(shape), np.zeros(shape)
@@ -215,6 +215,9 @@ def lines_of(
         change = moves(rows[block], here.targets)
         steps = here.targets - rows[block]
         below = np.einsum("snp,snp->np", here.weight, np.square(steps))
+        if given is not None:
+            below = np.where(np.isnan(given[block]), 0.0, below)
+            here.weight[:, below == 0] = 0.0
         known[block] = below > 0
         low[block] = np.minimum(rows[block], here.targets.min(axis=0))
         high[block] = np.maximum(rows[block], here.targets.max(axis=0))
@@ -222,7 +225,7 @@ def lines_of(
             slope = np.einsum("snp,snpk->npk", here.weight * steps, change)
             np.divide(slope, below[..., None], out=slope, where=below[..., None] > 0)
         else:
-            slope = np.where(below > 0, given[block], 0.0)[..., None]
+            slope = np.where(below > 0, np.nan_to_num(given[block]), 0.0)[..., None]
         slopes[block] = slope
         total[block] = np.einsum("snp,snpk->npk", here.weight, np.square(change))
         change -= steps[..., None] * slope

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,7 +126,8 @@ def equation_fidelity(
         Slopes as `explain_row` gives them with that reach, or those of the row itself (`reach=0`).
     moves : FeatureSchema or None, default=None
         Whose values the columns are moved to, such as ``FeatureSchema.of`` fresh rows: a check of
-        slopes by values that they were not fitted to. None takes the training values.
+        slopes by values that they were not fitted to, wherever there is a slope. None takes the
+        training values.
     schema, sample_weight, output : as in `explain_row`
         Training values are those of the schema, or of X where it has none.
     max_rows : int, default=500
@@ -159,9 +160,14 @@ def equation_fidelity(
             return model.gradient(rows)
         if moves is None:
             return None
-        return lines_of(model.moves, 1, rows, sample.values, share).slopes[..., 0]
+        lines = lines_of(model.moves, 1, rows, sample.values, share)
+        return np.where(lines.known, lines.slopes[..., 0], np.nan)
 
-    values = sample.values if moves is None else known_values(moves)
+    values = sample.values
+    if moves is not None:
+        # Reaches are those of the training span: what is within reach does not depend on a sample.
+        pairs = zip(known_values(moves), values, strict=True)
+        values = tuple(replace(fresh, span=own.span) for fresh, own in pairs)
     found = _read(model, rows, weight, values, _reaches(reach), given, random_state)
     return EquationFidelity(sample.schema, **found, slopes=slopes)
 
@@ -235,7 +241,7 @@ def _read(
     for reach in reaches:
         slopes = given(reach)
         lines = lines_of(model.moves, 1, rows, values, reach, slopes)
-        slopes = lines.slopes[..., 0] if slopes is None else slopes
+        slopes = lines.slopes[..., 0] if slopes is None else np.nan_to_num(slopes)
         total, left = (np.einsum("n,npk->p", weight, part) for part in (lines.total, lines.left))
         one.append(share_explained(total.sum(), left.sum()))
         by_column.append(np.where(lines.known.any(axis=0), share_explained(total, left), np.nan))
