@@ -299,5 +299,5 @@ def test_names_that_are_numbers_are_no_names():
         assert one.feature == other.feature
         np.testing.assert_array_equal(one.effect, other.effect)
     unknown = reordered.rename(columns={"x3": "x4"})
-    with pytest.raises(ValueError, match=r"Missing: .'x3'.. Unknown: .'x4'.; drop them"):
+    with pytest.raises(ValueError, match=r"Missing: .'x3'.. Unknown: .'x4'.; rename or drop them"):
         accumulated_effects(random_network(), unknown, schema=schema)

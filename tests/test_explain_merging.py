@@ -162,7 +162,9 @@ def test_a_dummy_of_one_class_leaves_the_others_as_without_it_and_its_rows(share
 def test_a_network_of_separated_rows_reports_no_absurd_significance():
     X, y = dummies((0.03,))
     network = LLAClassifier(3, random_state=0, ridge=0.05, max_iter=20).fit(X, y).network_
-    frame = merge_regions(network, X, y, n_regions=1).to_frame().set_index("term")
+    frame = (
+        merge_regions(network, X, y, n_regions=1, fit_to="response").to_frame().set_index("term")
+    )
     assert frame.loc["x3", ["standard_error", "p_value", "lower"]].isna().all()
     assert frame.drop("x3")["p_value"].between(0, 1).all()
     assert frame.loc["x0", "p_value"] < 1e-6
@@ -297,7 +299,7 @@ def test_the_planted_pieces_are_found_again():
 def test_equations_are_fitted_to_the_response_where_there_is_one():
     network, X, generator = valley()
     y = 2 * np.abs(X[:, 0]) + generator.normal(size=300)
-    found = merge_regions(network, X, y)
+    found = merge_regions(network, X, y, fit_to="response")
     assert (found.target, found.measure) == ("response", "RMSE")
     for number in range(2):
         own = found.region == number
@@ -327,7 +329,7 @@ def test_equations_are_fitted_to_the_response_where_there_is_one():
 def test_two_classes_are_refitted_by_logistic_regression():
     network, X, generator = valley()
     y = (network.score(X)[:, 0] - 4 + generator.logistic(size=300) > 0).astype(int)
-    found = merge_regions(network, X, y)
+    found = merge_regions(network, X, y, fit_to="response")
     assert found.measure == "log-loss"
     assert np.isinf(found.freedom).all()
     np.testing.assert_allclose(found.p_values, 2 * stats.norm.sf(np.abs(found.statistics)))
@@ -376,7 +378,7 @@ def test_auto_takes_the_fewest_that_reach_the_fidelity_or_the_best():
 def test_a_refit_of_one_region_is_a_linear_model():
     network, X, generator = many_regions()
     y = generator.normal(size=300)
-    found = merge_regions(network, X, y, n_regions=1)
+    found = merge_regions(network, X, y, n_regions=1, fit_to="response")
     truth = fit_equation(X, y, np.ones(300), SquaredError())
     np.testing.assert_allclose(found.coefficients[0], truth.coefficients[1:])
     assert found.share[0] == pytest.approx(1.0)
@@ -387,8 +389,10 @@ def test_integer_weights_are_repeated_rows_and_zero_is_absence(classes):
     network, X, generator = many_regions()
     y, weight = generator.normal(size=300), generator.integers(0, 4, size=300)
     y = (y > 0).astype(float) if classes else y
-    one = merge_regions(network, X, y, sample_weight=weight, n_regions=4)
-    two = merge_regions(network, np.repeat(X, weight, axis=0), np.repeat(y, weight), n_regions=4)
+    one = merge_regions(network, X, y, sample_weight=weight, n_regions=4, fit_to="response")
+    two = merge_regions(
+        network, np.repeat(X, weight, axis=0), np.repeat(y, weight), n_regions=4, fit_to="response"
+    )
     np.testing.assert_array_equal(np.repeat(one.region, weight), two.region)
     assert (one.region[weight == 0] == -1).all()
     numbers = one.to_frame().select_dtypes("number")
@@ -434,9 +438,14 @@ def test_one_class_of_several_is_merged_by_its_score(output):
     assert found.fidelity == pytest.approx(1 - gap.var() / network.score(X)[:, output].var())
     assert found.fidelity > 0.8
     y = generator.integers(0, 3, size=300)
-    with pytest.raises(ValueError, match="Leave y out"):
-        merge_regions(network, X, y, output=output)
-    assert merge_regions(network, X, y == output, output=output, loss=Logistic()).merged_loss > 0
+    with pytest.raises(ValueError, match='leave fit_to="score"'):
+        merge_regions(network, X, y, output=output, fit_to="response")
+    assert (
+        merge_regions(
+            network, X, y == output, output=output, loss=Logistic(), fit_to="response"
+        ).merged_loss
+        > 0
+    )
 
 
 def test_a_network_without_regions_is_one_equation():
@@ -454,7 +463,9 @@ def test_a_network_without_regions_is_one_equation():
 def test_tiny_regions_and_constant_columns_do_no_harm():
     network, X, generator = many_regions(n=30)
     X[:, 1], X[:, 2] = 4.0, (X[:, 2] > 1.5)
-    found = merge_regions(network, X, generator.normal(size=30), n_regions=12, min_rows=3)
+    found = merge_regions(
+        network, X, generator.normal(size=30), n_regions=12, min_rows=3, fit_to="response"
+    )
     assert found.n_regions > 3
     assert np.isnan(found.errors[:, 1]).all()
     assert (found.coefficients[:, 1] == 0).all()
@@ -467,7 +478,9 @@ def test_tiny_regions_and_constant_columns_do_no_harm():
 def test_the_table_has_a_row_for_each_region_and_term():
     network, X, generator = valley()
     schema = FeatureSchema.of(X, ["a", "b=1", "b=2"], [("a", (0,)), ("b", (1, 2))])
-    frame = merge_regions(network, X, generator.normal(size=300), schema=schema).to_frame()
+    frame = merge_regions(
+        network, X, generator.normal(size=300), schema=schema, fit_to="response"
+    ).to_frame()
     assert frame["term"].tolist() == ["(intercept)", "a", "b=1", "b=2"] * 2
     assert frame["region"].tolist() == [0] * 4 + [1] * 4
     inside = (frame["lower"] < frame["coefficient"]) & (frame["coefficient"] < frame["upper"])
@@ -489,7 +502,7 @@ def test_wald_intervals_cover_the_truth_where_the_regions_are_right():
     covered = []
     for _ in range(40):
         y = network.score(X)[:, 0] + generator.normal(size=200)
-        found = merge_regions(network, X, y, n_regions=2)
+        found = merge_regions(network, X, y, n_regions=2, fit_to="response")
         lower, upper = found.interval(0.8)
         sign = np.where(X[[np.argmax(found.region == k) for k in range(2)], 0] > 0, 1, -1)
         truth = np.column_stack([sign, [1, 1], [0, 0]])
@@ -803,7 +816,7 @@ def test_bike_sharing_is_read_by_few_equations(origin, home_of):
     rows = generator.choice(len(data.X), 1500, replace=False)
     X, y = data.X[rows], data.y[rows]
     network = LLARegressor(n_neurons=20, max_iter=15, random_state=0).fit(X, y).network_
-    found = merge_regions(network, X, y, schema=data.feature_names)
+    found = merge_regions(network, X, y, schema=data.feature_names, fit_to="response")
     assert found.fidelity > 0.85
     assert found.merged_loss < 0.6 * y.std()
     assert "hr" in found.to_frame().query("p_value < 1e-6")["term"].to_list()

@@ -517,7 +517,7 @@ class TestInput:
                 ValueError,
                 pd.Series([1, 2, 3, 4], index=list("abde")),
                 {"schema": list("abcd")},
-                r"x must have the columns \['a', 'b', .* Missing: \['c'\]. Unknown: \['e'\]",
+                r"x must have the columns of training.* Missing: \['c'\]. Unknown: \['e'\]",
             ),
         ],
     )

@@ -296,8 +296,8 @@ def test_the_table_tells_which_feature_a_dummy_belongs_to():
         ({"near_zero": -0.1}, ValueError, "near_zero must be"),
         ({"agreement": 0.5}, ValueError, "agreement must be above 0.5"),
         ({"agreement": 1.1}, ValueError, "agreement must be above 0.5"),
-        ({"reach": -0.1}, ValueError, "reach must be from 0 to 1"),
-        ({"reach": 2}, ValueError, "reach must be from 0 to 1"),
+        ({"reach": -0.1}, ValueError, "reach must be at least 0"),
+        ({"reach": 2}, ValueError, "at most 1"),
     ],
 )
 def test_bad_input_is_named(change, error, words):

@@ -198,7 +198,7 @@ class TestInteractionOrder:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"reach": 0.0}, "reach must be above 0 to 1"),
+        ({"reach": 0.0}, "reach must be above 0 and at most 1"),
         ({"reach": ()}, "reach is empty"),
         ({"slopes": "best"}, "slopes must be one of window, pointwise"),
         ({"max_rows": 0}, "max_rows must be a whole number"),
@@ -225,6 +225,7 @@ def test_frames_and_the_picture_have_the_figures():
     assert [text.get_text() for text in display.ax_.get_legend().texts] == ["network", "best lines"]
     drawn = FidelityDisplay.from_network(network(), X, reach=0.1)
     assert drawn.ax_.get_legend() is None
+    assert "(3 of 3 columns" in drawn.ax_.get_xlabel()
 
 
 def test_partial_dependence_is_straight_between_its_values():

@@ -31,7 +31,10 @@ MAY_IMPORT = {
     },
     "explain": {"network", "schema", "losses", "kernels"},
     "theory": {"losses", "kernels"},
-    "plots": {"explain", "theory", "recipe", "neurons", "compress", "schema", "network"},
+    "plots": {
+        *{"explain", "theory", "recipe", "neurons", "compress", "schema", "network"},
+        "kernels",
+    },
     "estimators": {
         *{"kernels", "losses", "schema", "network", "data", "solvers", "neurons", "output"},
         *{"finetune", "stacking", "compress", "recipe"},

@@ -142,8 +142,9 @@ def test_each_column_has_its_verdict_in_words_and_colour():
     assert labels(ax) == ["negative", "positive", "changing sign", "near zero"]
     dots = [to_hex(line.get_markeredgecolor()) for line in ax.lines if line.get_marker() == "o"]
     assert dots == [VERDICT_COLOURS[verdict].lower() for verdict in labels(ax)]
-    # The slope of `bent` is one or minus one: the only violin.
-    (violin,) = ax.collections
+    # The slope of `bent` is one or minus one, that of the others always the same.
+    plain = CoefficientViolinDisplay.from_network(network, X, schema=names, reach=0).ax_
+    (violin,) = plain.collections
     reach = X[:, 2].std()
     assert violin.get_paths()[0].get_extents().width == pytest.approx(2 * reach, rel=0.02)
 
@@ -155,9 +156,11 @@ def test_dots_and_bars_are_weighted_quantiles():
     result, ax = display.result, display.ax_
     column = int(np.argmax(result.size))
     bar, dot = ax.lines[1], ax.lines[2]
-    wanted = result.quantiles[column, [2, 4]] * result.spread[column]
+    changes = np.repeat(result.changes[:, column], weight.astype(int))
+    wanted = np.quantile(changes, [0.25, 0.75], method="inverted_cdf")
     np.testing.assert_allclose(bar.get_xdata(), wanted)
-    assert dot.get_xdata()[0] == pytest.approx(result.quantiles[column, 3] * result.spread[column])
+    middle = np.quantile(changes, 0.5, method="inverted_cdf")
+    assert dot.get_xdata()[0] == pytest.approx(middle)
 
 
 def test_a_contradicted_expectation_stands_out():
@@ -171,12 +174,12 @@ def test_a_contradicted_expectation_stands_out():
 
 @pytest.mark.parametrize(
     ("reach", "words"),
-    [(0.05, "over 5 % of"), (0.2, "over 20 % of"), (0, "row's own equation")],
+    [(0.05, "over 5 % of"), (0.2, "over 20 % of"), (0, "by 1 sd of the column")],
 )
-def test_the_title_says_over_what_slopes_are_taken(reach, words):
+def test_the_axis_says_over_what_changes_are_taken(reach, words):
     network, X = planted()
     ax = CoefficientViolinDisplay.from_network(network, X, reach=reach).ax_
-    assert words in ax.get_title(loc="left").replace("\n", " ")
+    assert words in ax.get_xlabel().replace("\n", " ")
 
 
 def test_many_columns_are_cut_to_the_most_important():
@@ -263,7 +266,7 @@ def test_the_score_is_called_by_its_name():
         drawn.score_name = "log-odds of 'bad'"
         ax = drawn.plot().ax_
         words = (ax.get_xlabel() + ax.get_ylabel()).replace("\n", " ")
-        assert words.startswith("change of the log-odds of 'bad' by 1 sd of the column")
+        assert words.startswith("change of the log-odds of 'bad' over 5 % of the")
 
 
 def test_one_class_of_several_is_drawn_by_its_label():

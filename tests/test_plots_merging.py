@@ -52,7 +52,7 @@ def beyond(ax):
 
 def test_a_panel_a_region_with_standardised_coefficients_and_intervals():
     network, X, y = problem()
-    result = merge_regions(network, X, y, n_regions=3, schema=["a", "b", "c"])
+    result = merge_regions(network, X, y, n_regions=3, schema=["a", "b", "c"], fit_to="response")
     display = MergedRegionsDisplay(result).plot()
     assert len(display.axes_) == 3
     importance = result.share @ np.abs(result.coefficients * result.spread)
@@ -69,10 +69,10 @@ def test_a_panel_a_region_with_standardised_coefficients_and_intervals():
         np.testing.assert_allclose(ends[:, 1], (upper[number] * result.spread)[order])
         title = ax.get_title(loc="left")
         first, *conditions = title.split("\n")
-        assert first == f"region {number + 1}: {result.count[number]:,.0f} rows"
+        assert first == f"region {number}: {result.count[number]:,.0f} rows"
         assert " and ".join(conditions) == result.describe(number)
     text = display.figure_.get_suptitle()
-    assert f"3 regions with an equation each: R² {result.fidelity:.3f} for the score" in text
+    assert f"3 regions with an equation each: R² {result.refit_fidelity:.3f} for the score" in text
     assert f"RMSE: network {result.network_loss:.3g}, merged {result.merged_loss:.3g}" in text
 
 
@@ -214,7 +214,7 @@ def test_one_is_singular_and_the_score_has_a_name():
     title = display.figure_.get_suptitle().replace("\n", " ")
     assert title.startswith("1 region with an equation each: R² 1.000 for the log-odds of 'bad'")
     assert title.endswith("not shown: 1 weaker column")
-    assert display.ax_.get_title(loc="left") == "region 1: 1 row"
+    assert display.ax_.get_title(loc="left") == "region 0: 1 row"
     words = display.figure_.get_supxlabel().replace("\n", " ")
     assert words.startswith("change of the log-odds of 'bad' by 1 sd")
 

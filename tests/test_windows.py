@@ -16,7 +16,7 @@ from lifenet import LIFERegressor
 from lifenet.data.codes import QuantileCoding
 from lifenet.explain import _windows
 from lifenet.explain._windows import share_explained, window_lines
-from lifenet.explain.one_row import MINUS
+from lifenet.explain.one_row import MINUS, number_text
 from lifenet.explain.rows import explain_row, explain_rows
 from lifenet.network import CodedNetwork, ReluNetwork
 from lifenet.schema import FeatureSchema
@@ -406,15 +406,19 @@ def test_the_words_say_the_number(kind):
             first, *others = one.worth
             assert f"Within {100 * reach:g} % of each column's span" in first
             assert f"explains {percent(one.explained)} of what the model does" in first
-            said = dict(re.findall(r"(x\d) \((nothing|\d+ %)\)", " ".join(others)))
+            poor_ones = " ".join(line for line in others if "less than half" in line)
+            said = dict(re.findall(r"(x\d) \((nothing|\d+ %)\)", poor_ones))
             with np.errstate(invalid="ignore"):
                 poor = np.flatnonzero(one.fidelity < 0.5) if one.explained >= 0.5 else []
             assert set(said) == {f"x{column}" for column in poor}
             for column in poor:
                 assert said[f"x{column}"] == percent(one.fidelity[column])
             held = [f"x{column}" for column in np.flatnonzero(np.isnan(one.window[:, 0]))]
-            expected = [f"there is no slope, of {', '.join(held)}."] if held else []
-            assert [line.partition("and so ")[2] for line in others if "reach" in line] == expected
+            jumps = [line for line in others if "exact changes" in line]
+            assert len(jumps) == bool(held)
+            told = re.findall(r"(x\d) \(", jumps[0]) if held else []
+            assert set(told) <= set(held)
+            assert len(told) == min(len(held), 5)
             poorest = min(poorest, one.explained)
     assert poorest < 0.95
 
@@ -443,13 +447,19 @@ def test_a_single_column_is_named_with_its_window():
     network = ReluNetwork(np.zeros((0, 2)), [], np.zeros((0, 1)), 0.0, [2.0, 1.0])
     first, second = explain_row(network, [5.0, 0.0], X=X, schema=["temp", "sex"]).worth
     assert first == "With temp from 4.6 to 5.4 this equation explains 100 % of what the model does."
-    assert second == "No other value is in reach, and so there is no slope, of sex."
+    assert second == (
+        "Columns without another value in reach have no slope; exact changes: sex (to 1: +1)."
+    )
 
 
 def test_where_there_is_nothing_to_say_the_words_say_that():
     network, X = random_network(2, 1), np.array([[0.0, 1.0], [4.0, 9.0]] * 10)
-    (said,) = explain_row(network, X[0], X=X).worth
+    one = explain_row(network, X[0], X=X)
+    said, jumps = one.worth
     assert said == "No column has another training value in reach, so that there are no slopes."
+    change = network.score([[4.0, 1.0]]) - network.score([[0.0, 1.0]])
+    assert one.nearest_change[0, 1] == pytest.approx(change.item())
+    assert f"x0 (to 4: {'+' if change > 0 else MINUS}{number_text(abs(change.item()), 3)})" in jumps
     (said,) = explain_row(network, X[0], X=X, reach=0).worth
     assert "that of the row itself" in said
     flat = ReluNetwork(np.zeros((0, 1)), [], np.zeros((0, 1)), 3.0, [0.0])
@@ -463,7 +473,9 @@ def test_where_there_is_nothing_to_say_the_words_say_that():
 @pytest.mark.parametrize("reach", [-0.01, 1.01, np.nan, np.inf])
 def test_a_reach_out_of_range_is_refused(reach):
     network, X, schema = subject("plain")
-    with pytest.raises(ValueError, match=r"reach must be from 0 to 1, a share of each column's"):
+    with pytest.raises(
+        ValueError, match=r"reach must be at least 0 and at most 1, a share of each"
+    ):
         explain_row(network, X[0], schema=schema, reach=reach, output=0)
 
 

@@ -124,9 +124,9 @@ def in_order(X: Any, names: Sequence[str], what: str = "X") -> Any:
     twice = sorted({name for name in found if found.count(name) > 1})
     if missing or further or twice:
         raise ValueError(
-            f"{what} must have the columns {list(names)}, in any order."
+            f"{what} must have the columns of training, by name and in any order."
             + (f" Missing: {missing}." if missing else "")
-            + (f" Unknown: {further}; drop them." if further else "")
+            + (f" Unknown: {further}; rename or drop them." if further else "")
             + (f" Twice: {twice}." if twice else "")
         )
     return X[list(names)]

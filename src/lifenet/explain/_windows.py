@@ -97,9 +97,9 @@ def check_reach(reach: float, *, zero: bool = True) -> float:
     if isinstance(reach, bool) or not isinstance(reach, int | float | np.number):
         raise TypeError(f"reach must be a share of each column's span; it is {reach!r}.")
     if not (0 <= reach <= 1) or (reach == 0 and not zero):
-        least = "from 0" if zero else "above 0"
+        least = "at least 0" if zero else "above 0"
         raise ValueError(
-            f"reach must be {least} to 1, a share of each column's span; it is {reach}."
+            f"reach must be {least} and at most 1, a share of each column's span; it is {reach}."
         )
     return float(reach)
 

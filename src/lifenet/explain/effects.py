@@ -138,7 +138,7 @@ def accumulated_effects(
 
     Parameters
     ----------
-    network : PiecewiseLinear
+    network : fitted model, pipeline that ends in one, or PiecewiseLinear
     X : array-like or data frame of shape (n_samples, n_columns)
     features : names of features, or None for all
     schema : FeatureSchema, names of the columns, or None

@@ -19,6 +19,7 @@ from lifenet.explain._glm import (
 )
 from lifenet.explain._partition import Box, grow_partitions
 from lifenet.explain._sample import Sample, sums_by, table_of
+from lifenet.explain._subject import Subject, subject_of
 from lifenet.explain.one_row import MINUS
 from lifenet.explain.regions import counted_weight, region_means
 
@@ -75,7 +76,7 @@ class MergedRegions:
         How well one equation a region can stand for the network: R² for its score, one minus the
         mean squared difference over the variance of the score, of equations fitted to the score.
     refit_fidelity : float
-        The same of the equations given here: lower where they are fitted to a response, and low
+        The same of the equations given here: lower where they are fitted to the response, and low
         where the network was shrunk and they, without a penalty, are not.
     asked_fidelity : float
         The fidelity that "auto" was to reach; NaN where the number of regions was given.
@@ -91,6 +92,8 @@ class MergedRegions:
         Standard deviation of each column over all rows.
     min_rows : float
         Rows that each region has at least.
+    subject : Subject
+        What was read: a model's pipeline prepares new rows.
     """
 
     schema: FeatureSchema
@@ -116,6 +119,7 @@ class MergedRegions:
     target: str
     spread: Floats
     min_rows: float
+    subject: Subject
 
     @property
     def n_regions(self) -> int:
@@ -146,11 +150,11 @@ class MergedRegions:
 
     def assign(self, X: Any) -> Integers:
         """Merged region of new rows, (n,): the one whose conditions hold."""
-        return self._assign(table_of(X, self.schema))
+        return self._assign(table_of(self.subject.prepared(X), self.schema))
 
     def score(self, X: Any) -> Floats:
         """Score of new rows by the equations of their merged regions, (n,)."""
-        table = table_of(X, self.schema)
+        table = table_of(self.subject.prepared(X), self.schema)
         region = self._assign(table)
         return np.asarray(
             np.einsum("ij,ij->i", table, self.coefficients[region]) + self.intercept[region]
@@ -221,6 +225,7 @@ def merge_regions(
     fidelity: float = 0.95,
     max_regions: int = 12,
     min_rows: float | str = "auto",
+    fit_to: str = "score",
     loss: Loss | None = None,
     schema: FeatureSchema | Sequence[str] | None = None,
     sample_weight: npt.ArrayLike | None = None,
@@ -233,16 +238,15 @@ def merge_regions(
     squared error of one linear equation a region to the network's score the most; an equation is
     then fitted to the rows of each region. This takes the place of the merging and flattening of
     section 4.2, whose clusters of equations have no conditions. What it costs is said by `fidelity`
-    and the losses of the result, all on the rows given. The network's score alone decides how many
-    regions there are; the response then fits the equations.
+    and, with a response, by the losses of the network and of the equations, all on the rows given.
+    The network's score alone decides which regions there are.
 
     Parameters
     ----------
     network : fitted model, pipeline that ends in one, or PiecewiseLinear
     X : array-like or data frame of shape (n_samples, n_columns)
     y : array-like of shape (n_samples,) or None, default=None
-        Response that the equations are fitted to: numbers, or labels of two classes. None fits
-        the network's score, which is also the way for one class of several.
+        Response: numbers, or labels of two classes. With it, losses are told.
     n_regions : int or "auto", default="auto"
         "auto" takes the fewest that reach `fidelity`, or `max_regions`. There are fewer where the
         score is linear, or rows are few.
@@ -253,6 +257,10 @@ def merge_regions(
     min_rows : float or "auto", default="auto"
         Fewest rows of a region; "auto" takes ten for each coefficient of an equation, and two in a
         hundred of all.
+    fit_to : {"score", "response"}, default="score"
+        What the equations are fitted to. Those fitted to the response have Wald errors that speak
+        of the data; they have no penalty, and no longer say what the network does
+        (`refit_fidelity`).
     loss : Loss or None, default=None
         Of one score. None takes `Logistic` for two classes, else `SquaredError`.
     schema : FeatureSchema, names of the columns, or None, default=None
@@ -270,7 +278,8 @@ def merge_regions(
         raise ValueError(f"fidelity is an R², at most 1; it is {fidelity}.")
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
     target = target_of(sample, len(X), y, loss)
-    _check_target(target)
+    subject = subject_of(network)
+    _check_target(target, fit_to)
     weight = counted_weight(sample, len(X), sample_weight)
     least = _least_rows(min_rows, weight, sample.X.shape[1])
     own = target if not target.given else target_of(sample, len(X), None)
@@ -278,7 +287,7 @@ def merge_regions(
     wanted = partitions[-1:] if n_regions != "auto" else partitions
     fits = _fit_each(sample, own, weight, wanted, fidelity)
     best = fits[-1] if n_regions != "auto" else max(fits, key=lambda fit: fit.fidelity)
-    refit = best if not target.given else _fit(sample, target, weight, best.boxes, own.values)
+    refit = best if fit_to == "score" else _fit(sample, target, weight, best.boxes, own.values)
     region = np.full(len(X), -1)
     region[sample.rows] = best.region
     return MergedRegions(
@@ -300,7 +309,8 @@ def merge_regions(
         network_loss=_loss(sample, target, own.values),
         merged_loss=_loss(sample, target, refit.score),
         measure=target.measure,
-        target="response" if target.given else "score",
+        target=fit_to,
+        subject=subject,
         spread=sample.spread,
         min_rows=least,
     )
@@ -391,17 +401,21 @@ def _exact(value: float) -> str:
     return MINUS + text if value < 0 else text
 
 
-def _check_target(target: Target) -> None:
-    if target.loss.n_outputs != 1:
+def _check_target(target: Target, fit_to: str) -> None:
+    if fit_to not in ("score", "response"):
+        raise ValueError(f'fit_to must be "score" or "response"; it is {fit_to!r}.')
+    if fit_to == "response" and not target.given:
+        raise ValueError('fit_to="response" needs the response: pass y.')
+    if fit_to == "response" and target.loss.n_outputs != 1:
         raise ValueError(
-            "Equations of one class among several have no loss of their own on y. Leave y out, so "
-            "that they are fitted to the class's score."
+            "Equations of one class among several have no loss of their own on y: leave "
+            'fit_to="score".'
         )
 
 
 def _loss(sample: Sample, target: Target, score: Floats) -> float:
-    """Mean loss of a score on the response; NaN without one."""
-    if not target.given:
+    """Mean loss of a score on the response; NaN without one, and of one score among several."""
+    if not target.given or target.loss.n_outputs != 1:
         return float("nan")
     return float(target.summary(sample.mean(target.losses(target.values, score[:, None]))))
 

@@ -13,7 +13,7 @@ from lifenet.explain.levels import BASE_LEVEL
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lifenet._typing import Bools, Floats
+    from lifenet._typing import Bools, Floats, Integers
     from lifenet.explain.boundaries import Boundary
     from lifenet.schema import FeatureSchema
 
@@ -168,11 +168,29 @@ class RowExplanation:
             few = [f"{names[at]} ({_percent(self.fidelity[at])})" for at in poor[:_MOST_NAMED]]
             more = f" and {len(poor) - _MOST_NAMED} more" if len(poor) > _MOST_NAMED else ""
             said.append(f"It explains less than half for {', '.join(few)}{more}.")
-        if held.any() and not held.all():
-            some = ", ".join(names[held][:_MOST_NAMED])
-            more = f" and {held.sum() - _MOST_NAMED} more" if held.sum() > _MOST_NAMED else ""
-            said.append(f"No other value is in reach, and so there is no slope, of {some}{more}.")
+        if held.any():
+            said.append(self._jumps(np.flatnonzero(held)))
         return tuple(said)
+
+    def _jumps(self, held: Integers) -> str:
+        """What the nearest values of columns without a slope change, the largest first."""
+        sizes = np.nan_to_num(np.abs(self.nearest_change[held])).max(axis=1)
+        order = held[np.argsort(-sizes, kind="stable")]
+        said = []
+        for column in order[:_MOST_NAMED]:
+            ends = zip(self.nearest[column], self.nearest_change[column], strict=True)
+            steps = [
+                f"to {number_text(value)}: {'+' if change > 0 else MINUS if change < 0 else ''}"
+                f"{number_text(abs(change), 3)}"
+                for value, change in ends
+                if np.isfinite(value)
+            ]
+            said.append(f"{self.schema.names[column]} ({'; '.join(steps) or 'no other value'})")
+        more = f"; and {len(held) - _MOST_NAMED} more" if len(held) > _MOST_NAMED else ""
+        return (
+            f"Columns without another value in reach have no slope; exact changes: "
+            f"{', '.join(said)}{more}."
+        )
 
     def _overall(self, held: Bools) -> str:
         if held.all():

@@ -103,7 +103,7 @@ def pair_effect(
 
     Parameters
     ----------
-    network : PiecewiseLinear
+    network : fitted model, pipeline that ends in one, or PiecewiseLinear
     X : array-like or data frame of shape (n_samples, n_columns)
     features : names of two features
     grid : int, default=40

@@ -154,7 +154,7 @@ def local_regions(
 
     Parameters
     ----------
-    network : PiecewiseLinear
+    network : fitted model, pipeline that ends in one, or PiecewiseLinear
     X : array-like or data frame of shape (n_samples, n_columns)
     y : array-like of shape (n_samples,) or None, default=None
         Response: numbers, 0 and 1 for two classes, 0, 1, ... for several. With it the equations

@@ -96,8 +96,8 @@ class CoefficientSigns:
         One for each column whose sign was expected, in the order given.
     rows : ndarray of shape (n_kept,)
         At most 5,000 rows, evenly spaced, as places in the table given.
-    slopes : ndarray of shape (n_kept, n_columns)
-        Slopes of those rows, to draw their distribution.
+    slopes, changes : ndarrays of shape (n_kept, n_columns)
+        Slopes of those rows, and the changes over their windows, to draw their distribution.
     weight : ndarray of shape (n_kept,)
         Their weights.
     """
@@ -117,6 +117,7 @@ class CoefficientSigns:
     checks: tuple[SignCheck, ...]
     rows: Integers
     slopes: Floats
+    changes: Floats
     weight: Floats
 
     @property
@@ -242,6 +243,7 @@ def coefficient_signs(
         ),
         rows=sample.rows[kept],
         slopes=slopes[kept],
+        changes=changes[kept],
         weight=sample.weight[kept],
     )
 

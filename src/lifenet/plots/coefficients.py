@@ -9,6 +9,7 @@ import numpy as np
 
 from lifenet.explain.regions import local_regions
 from lifenet.explain.signs import coefficient_signs
+from lifenet.kernels.quantiles import weighted_quantiles
 from lifenet.plots._display import ResultDisplay
 from lifenet.plots._style import (
     BLUE,
@@ -53,6 +54,7 @@ VERDICT_COLOURS = {
 #: Violins end at these quantiles of the slope: a few steep rows would squeeze the others.
 _TAIL = 0.01
 _GRID = 160
+_QUARTERS = np.array([0.25, 0.5, 0.75])
 #: Columns shown at most, where nothing else is asked.
 _COLUMNS = 20
 #: More names than this stand slanted.
@@ -215,10 +217,11 @@ class LocalCoefficientsDisplay(ResultDisplay):
 
 
 class CoefficientViolinDisplay(ResultDisplay):
-    """Distribution of each column's slope over the rows, with the verdict on its sign.
+    """Distribution of each column's change over the windows of the rows, with its verdict.
 
-    Slopes are standardised: the change of the score over one standard deviation of the column.
-    Each violin holds the middle 98 % of the rows, its bar the middle half and its dot the median.
+    A change is the slope times the width of the window that it is of: of a skewed column, slopes
+    are steep where most values are, over little of its range. Each violin holds the middle 98 % of
+    the rows, its bar the middle half and its dot the median.
 
     Parameters
     ----------
@@ -257,14 +260,13 @@ class CoefficientViolinDisplay(ResultDisplay):
     def _draw_violin(self, place: int, column: int) -> None:
         ax, result = self.ax_, self.result
         colour = VERDICT_COLOURS[result.verdict[column]]
-        slopes = result.slopes[:, column] * result.spread[column]
-        grid, height = _density(slopes, result.weight)
+        changes = result.changes[:, column]
+        grid, height = _density(changes, result.weight)
         if len(grid):
             ax.fill_between(
                 grid, place - 0.4 * height, place + 0.4 * height, color=colour, alpha=0.45, lw=0.6
             )
-        quantile = dict(zip(result.levels, result.quantiles[column], strict=True))
-        low, middle, high = (quantile[level] * result.spread[column] for level in (0.25, 0.5, 0.75))
+        low, middle, high = weighted_quantiles(changes, result.weight, _QUARTERS)
         ax.plot([low, high], [place, place], color=colour, lw=2.4, solid_capstyle="round")
         ax.plot(middle, place, marker="o", ms=4.5, color="white", mec=colour, mew=1.2, zorder=4)
 
@@ -287,7 +289,7 @@ class CoefficientViolinDisplay(ResultDisplay):
                 color=INK,
                 weight="bold" if worrying else "normal",
             )
-        lines = [over_reach(result.reach)]
+        lines = ["Change of each row as each column alone rises"]
         without = left_out(result.schema.n_features - len(columns), "weaker column")
         if without:
             verb = "is" if result.schema.n_features == len(columns) + 1 else "are"
@@ -295,7 +297,7 @@ class CoefficientViolinDisplay(ResultDisplay):
             lines.append(f"{without[0]}{which} {verb} not shown")
         tidy(ax, size=7.0 if narrow else 8.0)
         ax.tick_params(axis="y", length=0)
-        label = f"change of the {self.score_name} by 1 sd of the column, over the rows"
+        label = f"change of the {self.score_name} {_over_what(result.reach)}"
         ax.set_xlabel(folded(ax, label, 9))
         size = 8.5 if narrow else 9.5
         ax.set_title(folded(ax, "\n".join(lines), 9.5), loc="left", fontsize=size, color=INK)
@@ -310,6 +312,16 @@ class CoefficientViolinDisplay(ResultDisplay):
                 words = f"\n{against} {sign}" if brief else f"; expected {sign}, {against}"
                 return verdict + words, not check.agrees
         return verdict, False
+
+
+def _over_what(reach: float) -> str:
+    """What changes are over, in words."""
+    if reach == 0:
+        return "by 1 sd of the column, with the slope of each row"
+    return (
+        f"over {100 * reach:g} % of the column's span to either side of the row, or from its next "
+        "value below to the one above"
+    )
 
 
 def over_reach(reach: float) -> str:

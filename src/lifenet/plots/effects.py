@@ -139,13 +139,22 @@ class EffectsDisplay(ResultDisplay):
             low, high = _common_scale([*shown, *others])
             for panel in self.axes_:
                 panel.set_ylim(low, high)
-        self._label(figure, ax, len(shown), beside)
+        self._label(figure, ax, len(shown), beside, share_of_rows)
         return self
 
-    def _label(self, place: Any, ax: Any, n_shown: int, beside: Sequence[Effects]) -> None:
+    def _label(
+        self,
+        place: Any,
+        ax: Any,
+        n_shown: int,
+        beside: Sequence[Effects],
+        share_of_rows: float,
+    ) -> None:
         kinds = [_WORDS[effects.kind] for effects in (self.result, *beside)]
         left_out = len(self.result.curves) - n_shown
         title = f"{kinds[0].capitalize()} on the {self.score_name}"
+        if share_of_rows < 1:
+            title += f", middle {100 * share_of_rows:g} % of the rows"
         if left_out:
             words = "weaker feature is" if left_out == 1 else "weaker features are"
             title += f" ({left_out} {words} not shown)"
@@ -294,6 +303,12 @@ class PairEffectDisplay(ResultDisplay):
                 _mark_values(axis, values)
             else:
                 axis.set_ticks(values, fold(labels, 12))
+        for place, end in enumerate((self.ax_.set_xlim, self.ax_.set_ylim)):
+            if not stepped[place]:
+                end(*self._middle_of(place))
+        for name in ("x", "y"):
+            if not stepped[name == "y"]:
+                self.ax_.locator_params(axis=name, nbins=5)
         self.ax_.set_title(f"Together beyond alone (rms {result.strength:.3g})")
         tidy(self.ax_)
         if colour_bar:
@@ -302,6 +317,13 @@ class PairEffectDisplay(ResultDisplay):
             bar.ax.tick_params(labelsize=7)
             bar.outline.set_visible(False)
         return self
+
+    def _middle_of(self, place: int) -> tuple[float, float]:
+        """Between which values of a feature the middle 98 % of the rows lie."""
+        values, mass = self.result.values[place], self.result.mass.sum(axis=1 - place)
+        reached = np.cumsum(mass) / mass.sum()
+        low, high = np.searchsorted(reached, [0.01, 0.99])
+        return float(values[low]), float(values[min(high, len(mass) - 1) + 1])
 
     def _limit(self) -> float:
         """The end of the colour scale: the largest effect at a corner of a cell with rows."""

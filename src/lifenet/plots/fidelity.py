@@ -93,9 +93,18 @@ class FidelityDisplay(ResultDisplay):
         ticks = np.unique(100 * np.round(self.result.reach, 6))
         ax.set_xticks(ticks, [f"{tick:g} %" for tick in ticks])
         ax.minorticks_off()
-        ax.set_xlabel("reach, as a share of each column's span")
-        ax.set_ylabel("share explained by the equation")
-        title = "How far equations hold"
+        counted = self.result.n_columns
+        few = (
+            f"{counted.min()}"
+            if counted.min() == counted.max()
+            else f"{counted.min()} to {counted.max()}"
+        )
+        n = self.result.schema.n_features
+        ax.set_xlabel(
+            f"reach, as a share of each column's span\n({few} of {n} columns have values in reach)"
+        )
+        ax.set_ylabel("share explained by a line")
+        title = "How far lines through a row hold"
         if together:
             title += " (dashed: all columns at once)"
         ax.set_title(title, loc="left", color=INK)

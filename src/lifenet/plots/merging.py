@@ -128,7 +128,7 @@ class MergedRegionsDisplay(ResultDisplay):
         for number, shift in enumerate(shifts):
             colour = COLOURS[number % len(COLOURS)]
             self._draw_region(ax, number, columns, reach, shift=float(shift), colour=colour)
-            label = f"region {number + 1}: {counted(self.result.count[number], 'row')}"
+            label = f"region {number}: {counted(self.result.count[number], 'row')}"
             ax.plot([], [], color=colour, marker="o", ms=4, lw=1.4, label=label)
         width = 14 if is_narrow(ax) else 18
         _label_columns(ax, fold([self.result.schema.names[column] for column in columns], width))
@@ -200,7 +200,7 @@ class MergedRegionsDisplay(ResultDisplay):
     def _describe(self, number: int) -> str:
         """How large a region is, and its conditions, a line each."""
         result = self.result
-        lines = [f"region {number + 1}: {counted(result.count[number], 'row')}"]
+        lines = [f"region {number}: {counted(result.count[number], 'row')}"]
         if result.n_regions > 1:
             names = fold(result.schema.names, _NAME_WIDTH)
             conditions = result.conditions(number, names)
@@ -239,13 +239,13 @@ class MergedRegionsDisplay(ResultDisplay):
         result = self.result
         first = (
             f"{counted(result.n_regions, 'region')} with an equation each: "
-            f"R² {result.fidelity:.3f} for the {self.score_name}"
+            f"R² {result.refit_fidelity:.3f} for the {self.score_name}"
         )
         if result.fidelity < result.asked_fidelity:
             first += f", {result.asked_fidelity:g} was asked for"
             first += f" in regions of at least {counted(np.ceil(result.min_rows), 'row')}"
         lines = [first]
-        if result.target == "response":
+        if np.isfinite(result.network_loss):
             losses = f"network {result.network_loss:.3g}, merged {result.merged_loss:.3g}"
             lines.append(f"{result.measure}: {losses}")
         without = left_out(result.n_regions - n_regions, "smaller region")
