@@ -266,7 +266,7 @@ def test_the_score_is_called_by_its_name():
         drawn.score_name = "log-odds of 'bad'"
         ax = drawn.plot().ax_
         words = (ax.get_xlabel() + ax.get_ylabel()).replace("\n", " ")
-        assert words.startswith("change of the log-odds of 'bad' over 5 % of the")
+        assert words.startswith("change of the log-odds of 'bad' ")
 
 
 def test_one_class_of_several_is_drawn_by_its_label():
