@@ -319,11 +319,13 @@ class PairEffectDisplay(ResultDisplay):
         return self
 
     def _middle_of(self, place: int) -> tuple[float, float]:
-        """Between which values of a feature the middle 98 % of the rows lie."""
+        """Between which values of a feature nearly all rows lie: without the outermost cells."""
         values, mass = self.result.values[place], self.result.mass.sum(axis=1 - place)
         reached = np.cumsum(mass) / mass.sum()
         low, high = np.searchsorted(reached, [0.01, 0.99])
-        return float(values[low]), float(values[min(high, len(mass) - 1) + 1])
+        if high <= low:
+            low, high = 0, len(values) - 1
+        return float(values[low]), float(values[high])
 
     def _limit(self) -> float:
         """The end of the colour scale: the largest effect at a corner of a cell with rows."""
