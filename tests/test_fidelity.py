@@ -241,3 +241,21 @@ def test_partial_dependence_is_straight_between_its_values():
     true = partial_dependence(model, X, features=["x0"], grid=asked)["x0"]
     gap = curve.at(asked) + curve.level - (true.effect + true.level)
     assert np.abs(gap).max() < 0.02 * np.ptp(true.effect)
+
+
+def test_a_picture_of_what_is_no_result_says_what_to_pass():
+    from lifenet.plots import EffectsDisplay
+
+    with pytest.raises(TypeError, match=r"use EffectsDisplay\.from_estimator\(model, X\)"):
+        EffectsDisplay(network())
+    found = equation_fidelity(network(), table(), reach=0.1)
+    with pytest.raises(TypeError, match="draws what equation_fidelity or roughness returns"):
+        FidelityDisplay([found, found])
+    with pytest.raises(TypeError, match="beside must map names to results"):
+        FidelityDisplay(found).plot(beside=[found])
+    with pytest.raises(TypeError, match="roughness and interaction_order read any model"):
+        equation_fidelity(LinearRegression(), table())
+    with pytest.raises(TypeError, match="schema must be a FeatureSchema or a list of names"):
+        equation_fidelity(network(), table(), schema="abc")
+    with pytest.raises(ValueError, match="schema has 2 names; the network reads 3"):
+        equation_fidelity(network(), table(), schema=["a", "b"])

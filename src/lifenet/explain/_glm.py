@@ -106,6 +106,8 @@ def _check_response(y: npt.ArrayLike, n_given: int, sample: Sample) -> Floats:
             f"y must hold numbers; its dtype is {values.dtype}. Code two classes as 0 and 1, "
             "several as 0, 1, ... in the order of the network's scores."
         )
+    if values.shape == (n_given, 1):
+        values = values[:, 0]
     if values.shape != (n_given,):
         raise ValueError(f"y has shape {values.shape}; expected ({n_given},), one a row of X.")
     values = values[sample.rows].astype(np.float64)

@@ -203,10 +203,14 @@ def schema_of(
     schema: FeatureSchema | Sequence[str] | None, X: Any, n_features: int
 ) -> FeatureSchema:
     """The schema given, or one with the names given and the ranges of X."""
+    if isinstance(schema, str):
+        raise TypeError(f"schema must be a FeatureSchema or a list of names; it is {schema!r}.")
     if isinstance(schema, FeatureSchema):
         known = schema
     else:
         names = names_unless_unknown(X, n_features) if schema is None else list(map(str, schema))
+        if len(names) != n_features:
+            raise ValueError(f"schema has {len(names)} names; the network reads {n_features}.")
         known = FeatureSchema.of(_numbers(in_order(X, names), n_features), names)
     if known.n_features != n_features:
         raise ValueError(

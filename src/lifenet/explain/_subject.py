@@ -101,7 +101,7 @@ def _remedy(model: Any) -> str:
     return (
         "Supported are fitted lifenet models, pipelines that end in one, their network_, and "
         "single-hidden-layer ReLU networks of scikit-learn (ReluNetwork.from_mlp) and torch "
-        "(ReluNetwork.from_torch)."
+        "(ReluNetwork.from_torch). roughness and interaction_order read any model."
     )
 
 

@@ -44,6 +44,12 @@ class ResultDisplay:
     ax_: Any
 
     def __init__(self, result: Any) -> None:
+        if hasattr(result, "network_") or isinstance(result, PiecewiseLinear):
+            name = type(self).__name__
+            raise TypeError(
+                f"{name} draws a result of lifenet.explain; of a model, use "
+                f"{name}.from_estimator(model, X)."
+            )
         self.result = result
 
     @classmethod

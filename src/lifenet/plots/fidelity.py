@@ -35,6 +35,10 @@ class FidelityDisplay(ResultDisplay):
     _explain = staticmethod(equation_fidelity)
     result: EquationFidelity | Roughness
 
+    def __init__(self, result: EquationFidelity | Roughness) -> None:
+        super().__init__(result)
+        _check(result)
+
     def plot(
         self,
         ax: Any = None,
@@ -60,7 +64,11 @@ class FidelityDisplay(ResultDisplay):
         self
         """
         self.figure_, self.ax_ = make_axes(ax, (5.6, 3.6))
+        if beside is not None and not hasattr(beside, "items"):
+            raise TypeError('beside must map names to results, such as {"trees": roughness(...)}.')
         several = {name: self.result, **(beside or {})}
+        for one in several.values():
+            _check(one)
         lowest = 0.0
         for number, (label, one) in enumerate(several.items()):
             lowest = min(lowest, self._draw(label, one, COLOURS[number % len(COLOURS)], together))
@@ -111,3 +119,11 @@ class FidelityDisplay(ResultDisplay):
         if n_results > 1:
             ax.legend(fontsize=8, frameon=False)
         tidy(ax)
+
+
+def _check(result: object) -> None:
+    if not isinstance(result, EquationFidelity | Roughness):
+        raise TypeError(
+            "FidelityDisplay draws what equation_fidelity or roughness returns, and others by "
+            f"plot(beside={{name: result}}); it got a {type(result).__name__}."
+        )
