@@ -32,6 +32,7 @@ def fidelities(bars: Bars) -> None:
         FITS.run_missing(preset, [(data, 0) for data in SETS], partial(fidelity, preset))
         every = FITS.read(preset)
         known = [one for one in every if one["columns"] >= 2]
+        _note_commits(bars, preset, every)
         left_out = sorted({one["data"] for one in every} - {one["data"] for one in known})
         named = f"{len(known)} of {len(SETS)} sets"
         bars.note(
@@ -62,6 +63,7 @@ def truths(bars: Bars) -> None:
     """Readings against permutation importance, counts, mixed differences and refits."""
     for preset in PRESETS:
         TRUTH.run_missing(preset, [(data, 0) for data in TRUTH_SETS], partial(truth, preset))
+        _note_commits(bars, preset, TRUTH.read(preset))
         for row in TRUTH.read(preset):
             name = f"{preset}, {row['data']}"
             what = f"{name}: rank correlation of importance and permutation importance"
@@ -85,6 +87,7 @@ def planted(bars: Bars) -> None:
     jobs = [(name, seed) for name in PLANTED_NAMES for seed in range(N_SEEDS)]
     TRIES.run_missing("default", jobs, planted_try)
     rows = TRIES.read("default")
+    _note_commits(bars, "planted", rows)
     for name in PLANTED_NAMES:
         found = [row for row in rows if row["data"] == name]
         if name in SMOOTH:
@@ -109,12 +112,18 @@ def exact(bars: Bars) -> None:
 def speeds(bars: Bars) -> None:
     """Equations at a reach of many rows."""
     SPEED.run_missing("speed", [("mixed", 0)], speed)
+    _note_commits(bars, "speed", SPEED.read("speed"))
     for row in SPEED.read("speed"):
         what = "equations at reach .05 of 100,000 rows x 20 of the default, in prediction passes"
         bars.at_most(what, row["equations"] / row["passes"], 40, ".1f")
         bars.note(
             f"{row['equations']:.1f} s; a pass {row['passes']:.2f} s; CPU seconds, one thread"
         )
+
+
+def _note_commits(bars: Bars, what: str, rows: Sequence[dict[str, Any]]) -> None:
+    found = sorted({row["commit"] for row in rows})
+    bars.note(f"{what}: {len(rows)} runs, measured at {', '.join(found) or 'no commit'}")
 
 
 def _column(rows: Sequence[dict[str, Any]], name: str) -> Any:
