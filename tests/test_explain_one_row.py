@@ -178,7 +178,15 @@ class TestMeanScore:
         net, X = network(), table(700)
         found = explain_row(net, X[3], X=X).parts
         everything = net.segment(X, X[3])[:, :, 0].mean(axis=0)
-        assert_allclose(found, everything, atol=0.15 * np.abs(everything).sum())
+        assert_allclose(found, everything, atol=0.25 * np.abs(everything).sum())
+
+    def test_two_networks_start_from_the_same_rows(self):
+        """Rows chosen by each network's scores let the first reasons of two seeds differ."""
+        X = table(700)
+        one = ReluNetwork(np.zeros((0, 4)), [], np.zeros((0, 1)), 0.0, [1.0, 2.0, 0.5, 0.0])
+        other = one.with_readout(one.beta, one.intercept, [1.0, 2.0, 0.5, 1e-9])
+        parts = [explain_row(each, X[3], X=X).parts for each in (one, other)]
+        assert_allclose(*parts, atol=1e-6)
 
     def test_many_rows_are_explained_as_few_are(self):
         net, X = network(), table(300)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet.explain._subject import in_order
+from lifenet.kernels.hashing import hash_rows
 from lifenet.kernels.quantiles import weighted_quantiles
 from lifenet.schema import describe_number
 
@@ -24,7 +25,7 @@ _OF_ROWS = ("mean", "median", "zero")
 #: Background rows from which lines lead to a row, and most whose scores are averaged. Chosen by
 #: hand: on Bike the parts from 20 and from 100 rows are about as near to Shapley values.
 _STARTS, _SCORED = 32, 20_000
-#: What the rows of lowest and highest score count beside those in the middle of a stratum.
+#: What the rows of lowest and highest score count beside the others, where they are needed.
 _END = 0.1
 
 
@@ -79,9 +80,10 @@ def start_of(
 def _mean_score(network: PiecewiseLinear, output: int, sample: Sample) -> Start:
     """The mean over background rows of the lines from each of them: expected gradients.
 
-    (Erion, Janizek, Sturmfels, Lundberg and Lee 2021.) Some rows stand for all: the middle ones of
-    strata of the score. Their weights are calibrated (Deville and Sarndal, "Calibration estimators
-    in survey sampling", 1992), so that their mean score is that of all.
+    (Erion, Janizek, Sturmfels, Lundberg and Lee 2021.) Some rows stand for all. They are drawn by a
+    hash of their values, so that neither the order of the rows nor the network decides: two
+    networks start from the same rows. Their weights are calibrated (Deville and Sarndal,
+    "Calibration estimators in survey sampling", 1992), so that their mean score is that of all.
     """
     row = sample.center
     if len(sample.X) > _SCORED:
@@ -92,14 +94,15 @@ def _mean_score(network: PiecewiseLinear, output: int, sample: Sample) -> Start:
     mean = float(sample.mean(scores))
     some, weight = np.arange(len(scores)), sample.weight
     if len(scores) > _STARTS:
-        order = np.argsort(scores, kind="stable")
+        order = np.argsort(hash_rows(sample.X, 0), kind="stable")
         reached = np.cumsum(weight[order])
         middles = (np.arange(_STARTS) + 0.5) / _STARTS * reached[-1]
-        places = np.minimum(np.searchsorted(reached, middles), len(order) - 1)
-        # The ends count little, but leave no score beyond what weights can be calibrated to.
-        some = order[np.append(places, [0, -1])]
-        weight = np.append(np.ones(_STARTS), [_END, _END])
-        weight /= weight.sum()
+        some = order[np.minimum(np.searchsorted(reached, middles), len(order) - 1)]
+        weight = np.full(_STARTS, 1.0 / _STARTS)
+        if not scores[some].min() < mean < scores[some].max():
+            # No weights could be calibrated to the mean: the ends count a little.
+            some = np.append(some, [scores.argmin(), scores.argmax()])
+            weight = np.append(weight, [_END / _STARTS] * 2) / (1 + 2 * _END / _STARTS)
     own = scores[some]
     centred = own - weight @ own
     spread = float(weight @ np.square(centred))
