@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,7 +110,7 @@ def _of_other(
     blank = ReluNetwork(np.zeros((0, n_columns)), np.zeros(0), np.zeros((0, 1)), 0.0)
     given = schema if schema is not None else names
     sample = Sample.of(blank, X, schema=given, sample_weight=sample_weight)
-    return Predictor.of_function(function), replace(sample, output=0)
+    return Predictor.of_function(function), sample
 
 
 def _function_of(model: Any, output: int | None, names: Any) -> Callable[[Floats], Floats]:

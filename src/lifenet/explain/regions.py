@@ -26,14 +26,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Regions",
     "counted_weight",
-    "equations_of",
     "evenly_spaced",
     "group_rows",
     "local_regions",
 ]
 
-#: Rows in one piece of work where slopes of several outputs are held for a moment.
-_BLOCK_ROWS = 16_384
 #: Equations are scored on all rows up to this many, and on fewer where there are very many of them.
 _SCORED_ROWS, _FEWEST_SCORED, _SCORED_CELLS = 20_000, 1_000, 200_000_000
 
@@ -230,16 +227,6 @@ def group_rows(sample: Sample) -> tuple[Integers, Integers]:
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return first[order], place[inverse]
-
-
-def equations_of(network: PiecewiseLinear, X: Floats, output: int) -> tuple[Floats, Floats]:
-    """Slopes (n, n_columns) and constant (n,) of each row's equation for one output."""
-    slopes, constants = np.empty(X.shape), np.empty(len(X))
-    for start in range(0, len(X), _BLOCK_ROWS):
-        block = slice(start, start + _BLOCK_ROWS)
-        slope, constant = network.equation(X[block])
-        slopes[block], constants[block] = slope[:, :, output], constant[:, output]
-    return slopes, constants
 
 
 def evenly_spaced(n_rows: int, most: int) -> Integers:
