@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,11 +20,12 @@ optuna = pytest.importorskip("optuna")
 
 from benchmarks.bars import RESULTS, commit  # noqa: E402
 from benchmarks.paper import records  # noqa: E402
-from benchmarks.paper.experiments import TABLES, TUNED, cells  # noqa: E402
-from benchmarks.paper.models import MODELS, readable  # noqa: E402
+from benchmarks.paper.experiments import REGRESSION, TABLES, TUNED, cells  # noqa: E402
+from benchmarks.paper.models import MODELS, Model, readable  # noqa: E402
+from benchmarks.paper.protocol import PAPER  # noqa: E402
 from benchmarks.paper.runner import REPLICATE, missing, plan  # noqa: E402
 from benchmarks.paper.samples import draw_sample, fill_gaps  # noqa: E402
-from benchmarks.paper.work import chosen  # noqa: E402
+from benchmarks.paper.work import chosen, confirm  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 TINY = "--table sim_reg1 --data GAM --model Oracle LLA --rows 300 --trials 12 --seeds 2"
@@ -225,6 +227,21 @@ def test_the_plan_has_every_cell_once_and_its_tuning_before_it():
     assert sum(job.kind == REPLICATE for job in jobs) == 10
     assert len(plan(["real_reg"], ["casp"], ["LLA"])) == 1 + 5
     assert len(plan(["real_cla"], ["breast_cancer"], ["LLA"])) == 1 + 10
+
+
+def test_what_was_found_replaces_the_model_as_given_only_where_fresh_rows_say_so():
+    """A model that ignores x, one that is right, and one that is the same as it was."""
+    from sklearn.linear_model import Ridge
+
+    x = np.random.default_rng(0).normal(size=(500, 1))
+    sample = SimpleNamespace(X=x, y=x[:, 0] + np.random.default_rng(1).normal(size=500))
+    made = Model(lambda task, seed: Ridge(alpha=1e6))
+    better, same = (
+        confirm(made, REGRESSION, sample, {"alpha": alpha}, PAPER) for alpha in (1e-3, 1e6)
+    )
+    assert 0.6 < better["gain"] < 1.4  # the variance of x
+    assert better["gain"] > 5 * better["error"]
+    assert same == {"gain": 0.0, "error": 0.0}
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])

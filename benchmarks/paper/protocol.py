@@ -20,8 +20,9 @@ class Protocol:
     min_trials : of each tuning, whatever the budget
     max_trials : of each tuning; None leaves it to the budget
     trial_share : of the budget that one trial may take before it is stopped; None stops none
-    tuning_rows : most rows of the training part that trials see; None takes all. The model as given
-        and the one found are then compared once more on all of them.
+    tuning_rows : most rows of the training part that trials see; None takes all
+    clear_gain : standard errors, over rows, by which the model found has to be better than the
+        model as given on a new division of all training rows; None asks for no such proof
     splits : inner splits that a trial is fitted to, by the most rows for which that holds
     max_rows : of each data set, training and test part together; None takes all
     """
@@ -32,6 +33,7 @@ class Protocol:
     max_trials: int | None = None
     trial_share: float | None = 0.2
     tuning_rows: int | None = None
+    clear_gain: float | None = None
     splits: tuple[tuple[int, int], ...] = ()
     max_rows: int | None = None
 
@@ -47,7 +49,13 @@ class Protocol:
         said = [
             "Each model is tuned once for each set, by Bayesian search on an inner 80/20 split of "
             "the training part of seed 0" + (f" ({splits})." if splits else "."),
-            "The model as given is the first trial, and stays where nothing is better.",
+            "The model as given is the first trial, and stays where nothing is better"
+            + (
+                "."
+                if self.clear_gain is None
+                else f" by more than {self.clear_gain:g} standard "
+                "error, taken over rows, on a new division of all training rows."
+            ),
         ]
         if self.budget is not None:
             said.append(
@@ -57,10 +65,7 @@ class Protocol:
         if self.trial_share is None:
             said.append("No trial and no final fit is cut short.")
         if self.tuning_rows is not None:
-            said.append(
-                f"Trials see at most {self.tuning_rows:,} rows; the best of them replaces the "
-                "model as given only where it is better on an inner split of all rows, too."
-            )
+            said.append(f"Trials see at most {self.tuning_rows:,} rows.")
         return " ".join(said)
 
 
@@ -71,6 +76,7 @@ PAPER = Protocol(
     min_trials=20,
     trial_share=None,
     tuning_rows=4_000,
+    clear_gain=1.0,
     splits=((2_000, 5), (3_999, 2)),
 )
 #: Of the tables of peers, whose records are older.

@@ -5,12 +5,19 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from optuna.trial import FixedTrial
-from sklearn.metrics import get_scorer, log_loss, roc_auc_score
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, train_test_split
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import (
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    train_test_split,
+)
 
 from benchmarks.paper.experiments import ORACLE, REGRESSION
 from benchmarks.paper.models import readable
@@ -59,9 +66,9 @@ def tune(job: Job, made: Model, protocol: Protocol, journal: Path) -> list[Recor
     # What the space is asked again for when models are fitted.
     values, parameters = (None if best.as_given else dict(best.values)), dict(found.best_params)
     confirmed: dict[str, float] = {}
-    if values is not None and len(y) < len(sample.y):
-        confirmed = _compare(made, task, sample, parameters)
-        if confirmed["found"] <= confirmed["as_given"]:
+    if values is not None and protocol.clear_gain is not None:
+        confirmed = confirm(made, task, sample, parameters, protocol)
+        if not confirmed["gain"] > protocol.clear_gain * confirmed["error"]:
             values, parameters = None, {}
     record = {
         **job.about,
@@ -100,18 +107,32 @@ def _tuning_rows(sample: Sample, task: str, protocol: Protocol) -> tuple[Any, An
     return X, y
 
 
-def _compare(
-    made: Model, task: str, sample: Sample, parameters: dict[str, Any]
+def confirm(
+    made: Model, task: str, sample: Sample, parameters: dict[str, Any], protocol: Protocol
 ) -> dict[str, float]:
-    """Scores of the model as given and of the one found, on an inner split of all rows."""
-    train, test = next(_splits(task, 1).split(sample.X, sample.y))
-    scorer = get_scorer(_SCORING[task])
-    models = {"as_given": {}, "found": parameters}
-    found = {}
-    for name, own in models.items():
-        model = made.build(task, 0).set_params(**own).fit(sample.X[train], sample.y[train])
-        found[name] = float(scorer(model, sample.X[test], sample.y[test]))
-    return found
+    """What the parameters found gain over the model as given, on rows that did not choose them.
+
+    The rows are parts of a division in five that the search has not seen, of all training rows.
+    """
+    kind = KFold if task == REGRESSION else StratifiedKFold
+    parts = kind(5, shuffle=True, random_state=1).split(sample.X, sample.y)
+    gains = []
+    for train, test in islice(parts, protocol.n_splits(len(sample.y))):
+        losses = []
+        for own in ({}, parameters):
+            model = made.build(task, 0).set_params(**own).fit(sample.X[train], sample.y[train])
+            losses.append(_losses(_output(model, sample.X[test], task), sample.y[test], task))
+        gains.append(losses[0] - losses[1])
+    gain = np.concatenate(gains)
+    return {"gain": float(gain.mean()), "error": float(gain.std() / len(gain) ** 0.5)}
+
+
+def _losses(output: Any, y: Any, task: str) -> Any:
+    """Squared error, or minus the logarithm of the probability of the label, of each row."""
+    if task == REGRESSION:
+        return np.square(output - y)
+    right = np.where(y == 1, output, 1.0 - output)
+    return -np.log(np.maximum(right, np.finfo(np.float64).eps))
 
 
 def fit(job: Job, made: Model | None, max_rows: int | None, tuning: Record | None) -> list[Record]:
