@@ -44,7 +44,7 @@ def problem_of(loss, n_rows, n_inputs=4):
 
 
 #: Shares of columns and of splits, by whether the loss is separable.
-SHARES = {False: (1.0, 0.1), True: (0.8, 0.05)}
+SHARES = {False: (1.0, 0.1), True: (0.8, (0.05, 0.2, 0.8))}
 
 
 def resolved(part, loss=SQUARED, n_rows=1_000, n_inputs=4, columns=None):

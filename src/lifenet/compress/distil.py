@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats, Integers
     from lifenet.data.folds import Fold
     from lifenet.data.inputs import Inputs
+    from lifenet.data.moves import Smoothing
     from lifenet.data.problem import Problem
     from lifenet.data.run import Run
     from lifenet.network import ReluNetwork
@@ -58,6 +59,10 @@ _LEAST_SECONDS = 4.0
 _AGAIN = 4
 # Share of a network's loss that another may be known to save.
 _MOST_SAVED, _TINY = 0.5, 1e-300
+# What a small network pays for bends, over what the full one paid: it is fitted to a function that
+# is smooth already. On HMEQ, German credit, California and magic a tenth costs about 1 % and
+# has equations as good as the full network's; all of it costs up to 16 %.
+_SMOOTH = 0.1
 # First size on the way to the smallest.
 _FIRST = 4
 
@@ -194,14 +199,20 @@ class Distil(Settings):
             return settings.refine(soft, fewer, NEVER)
 
     def refine(
-        self, problem: Problem, network: ReluNetwork, deadline: Deadline, shortened: int = 1
+        self,
+        problem: Problem,
+        network: ReluNetwork,
+        deadline: Deadline,
+        shortened: int = 1,
+        smoothing: Smoothing | None = None,
     ) -> ReluNetwork:
         """A network fine-tuned to soft targets, in a fraction of its time; all weights may move."""
         tuning, network = self.finetune, network.dense()
         if isinstance(tuning, LBFGS):
             most = _fewer(network.n_neurons, tuning.max_iter, _FEWEST_ITERATIONS, shortened)
             fewer = replace(tuning, max_iter=most)
-            return fewer.refine(problem, network, deadline=deadline).network
+            found = fewer.refine(problem, network, deadline=deadline, smoothing=smoothing)
+            return found.network
         if isinstance(tuning, MiniBatch):
             tuning = tuning.resolved(problem.loss)
             n_steps = _fewer(network.n_neurons, int(tuning.n_steps), _FEWEST_STEPS, shortened)
@@ -214,6 +225,7 @@ class Distil(Settings):
             validation=some_rows(problem, _VALIDATION_ROWS),
             seed=np.random.SeedSequence(0),
             deadline=deadline,
+            smoothing=smoothing,
         ).network
         return refined
 
@@ -325,10 +337,13 @@ class _Path:
     ) -> tuple[ReluNetwork, ReluNetwork]:
         """The next size, of the training rows and of all rows."""
         fewer = select_neurons(soft, current, size)
-        fewer = self.settings.refine(soft, fewer, self.deadline)
+        smoothing = None if self.fold is None else self.fold.smoothing
+        if smoothing is not None:
+            smoothing = replace(smoothing, factor=_SMOOTH * smoothing.factor)
+        fewer = self.settings.refine(soft, fewer, self.deadline, smoothing=smoothing)
         if for_all is None:
             return fewer, fewer
-        return fewer, self.settings.refine(for_all, fewer, self.deadline, _AGAIN)
+        return fewer, self.settings.refine(for_all, fewer, self.deadline, _AGAIN, smoothing)
 
     def _full(self, validation: Problem) -> Floats:
         """Losses of the full network, as if it had not seen the validation rows."""

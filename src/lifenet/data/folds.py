@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lifenet.data.coded_rows import CodedRows
     from lifenet.data.columns import CodedColumns
     from lifenet.data.inputs import Inputs
+    from lifenet.data.moves import Smoothing
     from lifenet.data.rows import ArrayRows
 
 __all__ = ["CrossFit", "Fold", "Holdout", "TooFewRows", "fingerprint"]
@@ -50,6 +51,7 @@ class Fold:
     key : what seeds of this fold are keyed by; nothing for the one fold of a hold-out
     columns : which codes belong to which column; None where the inputs are no "full" codes
     shared : validation rows, of several folds, on which the networks of all folds are compared
+    smoothing : what a straighter function may cost; None where nothing is paid for it
     """
 
     train: Problem
@@ -59,6 +61,7 @@ class Fold:
     key: tuple[int, ...] = ()
     columns: CodedColumns | None = None
     shared: tuple[Problem, ...] = ()
+    smoothing: Smoothing | None = None
 
     @classmethod
     def whole(

@@ -27,6 +27,7 @@ class Purpose(IntEnum):
     LEAVES = 1
     FINE_TUNING = 2
     COMPANION = 4
+    MOVES = 5
     OUTPUT = 2_000_000
 
 

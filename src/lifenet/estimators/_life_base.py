@@ -92,6 +92,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         "preset": [StrOptions({"auto", *PRESETS}), Recipe],
         "coding": [StrOptions(set(CODINGS)), HasMethods(["learn", "check"]), None],
         "finetune": [StrOptions(set(FINETUNINGS)), HasMethods(["refine", "check"]), None],
+        "smoothness": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
         "warm_start": ["boolean"],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
@@ -102,6 +103,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
     preset: Recipe | str
     coding: Any
     finetune: Any
+    smoothness: float | str | None
     validation: Any
     warm_start: bool
     time_limit: float | None
@@ -200,6 +202,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
             readout=self.readout,
             coding=self.coding,
             finetune=self.finetune,
+            smoothness=self.smoothness,
             warm_start=self.warm_start,
         )
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from lifenet.data.folds import Fold
+    from lifenet.data.moves import Smoothing
     from lifenet.data.problem import Problem
     from lifenet.network import ReluNetwork
 
@@ -63,6 +64,7 @@ class FineTuning(Protocol):
         seed: np.random.SeedSequence | None = None,
         deadline: Deadline = NEVER,
         n_iterations: int | None = None,
+        smoothing: Smoothing | None = None,
     ) -> FineTuned:
         """Refine a network on the rows of a problem.
 
@@ -73,6 +75,7 @@ class FineTuning(Protocol):
         validation : the network with the least loss on these rows is kept
         seed : of what is random
         n_iterations : exactly this many, where a rehearsal has found them; needs no validation rows
+        smoothing : a penalty on how far the function is from straight lines; None without
         """
 
 
@@ -104,6 +107,7 @@ def fine_tune(
             validation=fold.validation,
             seed=seed,
             deadline=deadline,
+            smoothing=fold.smoothing,
         )
     start = rehearse()
     rehearsed = settings.refine(
@@ -112,6 +116,7 @@ def fine_tune(
         validation=fold.validation,
         seed=seed,
         deadline=deadline,
+        smoothing=fold.smoothing,
     )
     if rehearsed.n_iterations == 0:
         return replace(rehearsed, network=network)
@@ -121,6 +126,7 @@ def fine_tune(
         seed=seed,
         deadline=deadline,
         n_iterations=rehearsed.n_iterations,
+        smoothing=fold.smoothing,
     )
     # Why it is as long as it is was decided on the validation rows.
     status = rehearsed.status if tuned.status is Status.MAX_ITER else tuned.status

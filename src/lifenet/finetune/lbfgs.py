@@ -30,6 +30,7 @@ from lifenet.solvers.base import Status
 
 if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats
+    from lifenet.data.moves import Smoothing
     from lifenet.data.rows import Block, Rows
 
 __all__ = ["LBFGS", "Wide", "value_and_gradient", "working_type"]
@@ -123,6 +124,7 @@ class LBFGS(Settings):
         seed: np.random.SeedSequence | None = None,
         deadline: Deadline = NEVER,
         n_iterations: int | None = None,
+        smoothing: Smoothing | None = None,
     ) -> FineTuned:
         """Refine a network on the rows of a problem; nothing is random, so that no seed is used.
 
@@ -133,6 +135,7 @@ class LBFGS(Settings):
             those that are stored move
         validation : the network with the least loss on these rows is kept
         n_iterations : most iterations, in place of `max_iter`
+        smoothing : a penalty on how far the function is from straight lines
         """
         stored = _stored(network)
         start, alive = Wide.of(network.dense())
@@ -141,7 +144,8 @@ class LBFGS(Settings):
         settings = self if n_iterations is None else replace(self, max_iter=n_iterations)
         movable = None if stored is None else stored[alive]
         held = Problem(problem.rows.held(), problem.loss)
-        watch = _Watch(settings, held, validation, start, movable, deadline)
+        bends = None if smoothing is None else _Bends.of(smoothing)
+        watch = _Watch(settings, held, validation, start, movable, deadline, bends)
         watch.note(start.flat)
         optimize.minimize(  # type: ignore[call-overload]  # its stubs want one-dimensional arrays
             watch.objective,
@@ -170,6 +174,7 @@ class _Watch:
     start: Wide
     trainable: Bools | None
     deadline: Deadline
+    bends: _Bends | None = None
     begun: float = field(default_factory=now)
     objectives: list[float] = field(default_factory=list)
     validation_losses: list[float] = field(default_factory=list)
@@ -180,9 +185,13 @@ class _Watch:
 
     def objective(self, flat: Floats) -> tuple[float, Floats]:
         """Value and gradient of the penalised mean loss."""
+        wide = self.start.like(flat)
         value, gradient = value_and_gradient(
-            self.problem, self.start.like(flat), self.settings.decay, self.trainable
+            self.problem, wide, self.settings.decay, self.trainable
         )
+        if self.bends is not None:
+            penalty, slope = self.bends.value_and_gradient(wide, self.trainable)
+            value, gradient = value + penalty, gradient + slope
         self.newest = (flat.tobytes(), value)
         return value, gradient
 
@@ -191,9 +200,9 @@ class _Watch:
         seen, value = self.newest
         self.objectives.append(value if seen == flat.tobytes() else self.objective(flat)[0])
         if self.validation is not None:
-            self.validation_losses.append(
-                mean_loss(self.validation, self.start.like(flat).network())
-            )
+            wide = self.start.like(flat)
+            penalty = 0.0 if self.bends is None else self.bends.value_and_gradient(wide)[0]
+            self.validation_losses.append(mean_loss(self.validation, wide.network()) + penalty)
         losses = self.validation_losses or self.objectives
         if len(losses) == 1 or losses[-1] < losses[self.best]:
             self.best, self.best_flat = len(losses) - 1, flat.copy()
@@ -221,6 +230,40 @@ class _Watch:
             tuple(self.validation_losses),
             now() - self.begun,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Bends:
+    """A penalty on how far a function is from straight lines.
+
+    Attributes
+    ----------
+    inputs : (n_inputs + 1, 3 n), rows of the moves
+    smoothing : the moves, and what half the mean square of the bends is multiplied with
+    """
+
+    inputs: Floats
+    smoothing: Smoothing
+
+    @classmethod
+    def of(cls, smoothing: Smoothing) -> _Bends:
+        """With the rows of the moves held."""
+        return cls(smoothing.moves.rows.collect(lambda block: block.inputs.copy()), smoothing)
+
+    def value_and_gradient(
+        self, wide: Wide, trainable: Bools | None = None
+    ) -> tuple[float, Floats]:
+        """The penalty, and its gradient in all parameters."""
+        moves, factor = self.smoothing.moves, self.smoothing.factor
+        hidden = np.maximum(wide.theta @ self.inputs, 0.0)
+        bends = moves.bends(wide.beta.T @ hidden)
+        slope = np.hstack(list(moves.stencil[:, None, :] * (factor * moves.weight * bends)))
+        back = (wide.beta @ slope) * (hidden > 0)
+        to_theta = back @ self.inputs.T
+        if trainable is not None:
+            to_theta[:, :-1] *= trainable
+        gradient = Wide(to_theta, hidden @ slope.T, np.zeros_like(wide.intercept))
+        return 0.5 * factor * float((np.square(bends) @ moves.weight).sum()), gradient.flat
 
 
 def value_and_gradient(

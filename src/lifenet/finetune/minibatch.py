@@ -18,6 +18,7 @@ from lifenet._settings import Settings
 from lifenet.data.evaluation import some_rows
 from lifenet.finetune.base import FineTuned
 from lifenet.finetune.parts import Reading, Table, parts_of
+from lifenet.finetune.straight import Straight
 from lifenet.kernels.adam import adam_step
 from lifenet.network import ReluNetwork
 from lifenet.solvers.base import Status
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lifenet._typing import Floats, Integers
+    from lifenet.data.moves import Smoothing
     from lifenet.data.problem import Problem
     from lifenet.finetune.parts import Inputs, Part
+    from lifenet.finetune.straight import MovedRows
     from lifenet.losses import Loss
 
 __all__ = ["MiniBatch"]
@@ -115,6 +118,7 @@ class MiniBatch(Settings):
         seed: np.random.SeedSequence | None = None,
         deadline: Deadline = NEVER,
         n_iterations: int | None = None,
+        smoothing: Smoothing | None = None,
     ) -> FineTuned:
         """Refine a network on the rows of a problem, as far as the validation rows gain.
 
@@ -126,9 +130,10 @@ class MiniBatch(Settings):
         validation : the network with the least loss on these rows is kept; without any, the last
         seed : of the order of the rows
         n_iterations : steps of the schedule after which it ends; all by default
+        smoothing : what a straighter function may cost
         """
         settings = self.resolved(problem.loss)
-        run = _Run(settings, problem, validation, network, deadline, n_iterations)
+        run = _Run(settings, problem, validation, network, deadline, n_iterations, smoothing)
         return run.descend(np.random.default_rng(seed))
 
     def resolved(self, loss: Loss) -> MiniBatch:
@@ -156,6 +161,7 @@ class _Run:
     network: ReluNetwork
     deadline: Deadline
     n_iterations: int | None
+    smoothing: Smoothing | None = None
     begun: float = field(default_factory=now)
     losses: list[float] = field(default_factory=list)
 
@@ -168,16 +174,22 @@ class _Run:
             if self.validation is None
             else Table.of(some_rows(self.validation, _READ_ROWS), parts)
         )
-        self.measure(current, measured)
+        straight = None
+        if self.smoothing is not None:
+            straight = Straight.of(self.smoothing, parts, self.train)
+        self.measure(current, measured, straight)
         n_steps = self.settings.steps(self.train.rows.n_rows)
         last = n_steps if self.n_iterations is None else min(self.n_iterations, n_steps)
         if last == 0 or not self.network.n_neurons:
             return self._result(self.network, Status.COMPLETED, 0)
-        walk = _Walk(self.settings, self, Table.of(self.train, parts), measured, n_steps, last)
+        train = Table.of(self.train, parts)
+        walk = _Walk(self.settings, self, train, measured, n_steps, last, straight)
         best, taken = walk.go(current.copy(), generator)
         return self._result(best.network() if taken else self.network, walk.status, taken)
 
-    def measure(self, current: _Parameters, table: Table | None) -> bool:
+    def measure(
+        self, current: _Parameters, table: Table | None, straight: Straight | None = None
+    ) -> bool:
         """Note the loss of the validation rows; whether it is the least so far.
 
         A loss that is no number counts as infinite. Without validation rows the newest is best.
@@ -185,6 +197,9 @@ class _Run:
         if table is None or self.validation is None:
             return True
         loss = _mean_loss(current, table, self.validation.loss)
+        if straight is not None:
+            moved = straight.measured
+            loss += moved.penalty(_scores(current, moved.table))
         least = min(self.losses, default=np.inf)
         self.losses.append(loss if np.isfinite(loss) else np.inf)
         return self.losses[-1] < least
@@ -210,6 +225,7 @@ class _Walk:
     measured: Table | None
     n_steps: int
     last: int
+    straight: Straight | None = None
     status: Status = Status.COMPLETED
 
     def go(self, current: _Parameters, generator: np.random.Generator) -> tuple[_Parameters, int]:
@@ -220,13 +236,16 @@ class _Walk:
         batches = _batches(len(self.train.target), settings.batch_size, generator)
         for step in range(self.last):
             batch = self.train.take(next(batches))
-            _fill_gradient(gradient, current, batch, self.run.train.loss)
+            some = None
+            if self.straight is not None:
+                some = self.straight.some(generator)
+            _fill_gradient(gradient, current, batch, self.run.train.loss, some)
             current.step(gradient.vector, settings.rate(step), step + 1)
             average.approach(current, (_ETA + 1) / (step + 1 + _ETA))
             late = self.run.deadline.passed
             if late or (step + 1) % every == 0 or step + 1 == self.last:
                 in_vain += 1
-                if self.run.measure(average, self.measured):
+                if self.run.measure(average, self.measured, self.straight):
                     best, taken, in_vain = average.copy(), step + 1, 0
             if late or in_vain >= settings.patience:
                 self.status = Status.TIME_LIMIT if late else Status.CONVERGED
@@ -389,17 +408,26 @@ def _n_batches(n_rows: int, size: int) -> int:
     return max(1, round(n_rows / size))
 
 
-def _fill_gradient(gradient: _Parameters, now: _Parameters, batch: Table, loss: Loss) -> None:
-    """Gradient of the mean loss of a batch, in place."""
+def _fill_gradient(
+    gradient: _Parameters,
+    now: _Parameters,
+    batch: Table,
+    loss: Loss,
+    moved: MovedRows | None = None,
+) -> None:
+    """Gradient of the mean loss of a batch, and of the penalty on some bends, in place."""
     _, _, beta, intercept = now.split
     n_rows = len(batch.target)
-    inputs = now.layout.reading.inputs(batch)
+    rows = batch if moved is None else batch.joined(moved.table)
+    inputs = now.layout.reading.inputs(rows)
     hidden = now.hidden(inputs)
     active = np.empty_like(hidden)
     np.greater(hidden, 0.0, out=active, casting="unsafe")
     hidden *= active
     score = (beta.T @ hidden).T + intercept
-    slope = loss.gradient(batch.target, score) * (batch.weight / n_rows)[:, None]
+    slope = loss.gradient(batch.target, score[:n_rows]) * (batch.weight / n_rows)[:, None]
+    if moved is not None:
+        slope = np.concatenate([slope, moved.gradient(score[n_rows:])])
     slopes: Floats = slope.astype(np.float32)
     back = active
     if len(intercept) == 1:  # BLAS takes ten times as long for a product over one output
@@ -418,14 +446,19 @@ def _fill_gradient(gradient: _Parameters, now: _Parameters, batch: Table, loss: 
     slopes.sum(axis=0, out=to_intercept)
 
 
-def _mean_loss(now: _Parameters, table: Table, loss: Loss) -> float:
-    """Weighted mean loss of rows, some at a time."""
+def _scores(now: _Parameters, table: Table) -> Floats:
+    """Scores of rows, (n_rows, n_outputs), some at a time."""
     _, _, beta, intercept = now.split
-    total, n_rows = 0.0, len(table.target)
-    for start in range(0, n_rows, _BLOCK_ROWS):
+    found = []
+    for start in range(0, len(table.target), _BLOCK_ROWS):
         some = table.take(slice(start, start + _BLOCK_ROWS))
         hidden = now.hidden(now.layout.reading.inputs(some))
         np.maximum(hidden, 0.0, out=hidden)
-        score = (beta.T @ hidden).T.astype(np.float64) + intercept
-        total += float(some.weight @ loss.value(some.target, score))
-    return total / n_rows
+        found.append((beta.T @ hidden).T.astype(np.float64) + intercept)
+    return np.concatenate(found)
+
+
+def _mean_loss(now: _Parameters, table: Table, loss: Loss) -> float:
+    """Weighted mean loss of rows."""
+    values = loss.value(table.target, _scores(now, table))
+    return float(table.weight @ values) / len(table.target)

@@ -312,3 +312,12 @@ class Table:
         return Table(
             self.held[rows], self.coordinate[:, rows], self.target[rows], self.weight[rows]
         )
+
+    def joined(self, other: Table) -> Table:
+        """These rows and then others."""
+        return Table(
+            np.concatenate([self.held, other.held]),
+            np.concatenate([self.coordinate, other.coordinate], axis=1),
+            np.concatenate([self.target, other.target]),
+            np.concatenate([self.weight, other.weight]),
+        )

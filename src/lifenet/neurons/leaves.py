@@ -77,10 +77,11 @@ class Leaves(Settings):
         Share of the columns that a split chooses from. Below 1, trees of different folds differ
         more, which their mean gains from, and split by columns that say nothing. "auto" takes 1, or
         0.8 where the loss is separable.
-    ramp_share : float or "auto", default="auto"
+    ramp_share : float, sequence of float or "auto", default="auto"
         What the splits that a ramp spans weigh, over what those of a column weigh on average (each
         column counts by its weight, so that columns that say nothing do not); 0 makes every ramp
-        one bin wide. "auto" takes 0.1, or 0.05 where the loss is separable.
+        one bin wide. Of several shares, leaves have each in turn. "auto" takes 0.1, or 0.05, 0.2
+        and 0.8 where the loss is separable.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -94,7 +95,7 @@ class Leaves(Settings):
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_features": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
-        "ramp_share": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+        "ramp_share": [Interval(Real, 0, 1, closed="left"), tuple, list, StrOptions({"auto"})],
     }
 
     n_trees: int | Sequence[int] | str = "auto"
@@ -102,7 +103,7 @@ class Leaves(Settings):
     learning_rate: float = 0.25
     min_samples_leaf: int | str = "auto"
     max_features: float | str = "auto"
-    ramp_share: float | str = "auto"
+    ramp_share: float | Sequence[float] | str = "auto"
 
     #: Leaf neurons are ramps of the codes.
     needs_ramps: ClassVar[bool] = True
@@ -119,6 +120,13 @@ class Leaves(Settings):
                 if wrong or not given:
                     found = f"{wrong[0]!r} is among them" if wrong else "there are none"
                     raise ValueError(f"{name} must be integers from {least} on; {found}.")
+        shares = () if isinstance(self.ramp_share, str) else _shares(self.ramp_share)
+        if not isinstance(self.ramp_share, str) and (
+            not shares or not all(isinstance(one, Real) and 0 <= float(one) <= 1 for one in shares)
+        ):
+            raise ValueError(
+                f"ramp_share must be shares from 0 to 1, one at least; it is {self.ramp_share!r}."
+            )
         if "auto" not in (self.n_trees, self.max_leaf_nodes):
             sizes = [len(several(one)) for one in (self.n_trees, self.max_leaf_nodes)]
             if sizes[0] != sizes[1]:
@@ -139,15 +147,18 @@ class Leaves(Settings):
         sample, seed = sample_of(some, columns), run.child_seed(fold, Purpose.LEAVES)
         trees = grow_trees(sample, fold.train.loss, settings, n_trees, seed, first)
         boxes = _boxes(trees.leaves()[0], columns)
-        share = float(self.ramp_share)
-        if share > 0:
-            boxes = _widened(boxes, trees.splits(), columns, share)
+        boxes = _in_turn(boxes, trees.splits(), columns, _shares(self.ramp_share))
         return Grown(_layer(boxes, columns))
 
 
 def several(given: Any) -> tuple[int, ...]:
     """One number or several as several."""
     return tuple(given) if isinstance(given, tuple | list) else (int(given),)
+
+
+def _shares(given: Any) -> tuple[float, ...]:
+    """One share or several as several."""
+    return tuple(given) if isinstance(given, tuple | list) else (float(given),)
 
 
 def sample_of(problem: Problem, columns: CodedColumns) -> Sample:
@@ -207,6 +218,21 @@ class _Boxes(NamedTuple):
     lower: _Ends
     upper: _Ends
 
+    @property
+    def n_boxes(self) -> int:
+        """Number of boxes."""
+        return len(self.lower.first)
+
+    def take(self, boxes: Integers) -> _Boxes:
+        """Some of the boxes."""
+        return _Boxes(self.lower.take(boxes), self.upper.take(boxes))
+
+    @classmethod
+    def join(cls, several: Sequence[_Boxes]) -> _Boxes:
+        """All boxes, one after the other."""
+        ends = zip(*several, strict=True)
+        return cls(*(_Ends(*map(np.concatenate, zip(*one, strict=True))) for one in ends))
+
     def distinct(self) -> tuple[_Boxes, Integers]:
         """Every box once, and which of them each is."""
         table = np.hstack([*self.lower, *self.upper])
@@ -254,6 +280,17 @@ def _widened(boxes: _Boxes, splits: Splits, columns: CodedColumns, share: float)
             part.first[used, column] = np.clip(begin, 0, len(ramps) - width)
             part.width[used, column] = width
     return _Boxes(lower, upper)
+
+
+def _in_turn(
+    boxes: _Boxes, splits: Splits, columns: CodedColumns, shares: Sequence[float]
+) -> _Boxes:
+    """Boxes that have each share of the splits in turn: neighbouring leaves differ in width."""
+    parts = []
+    for at, share in enumerate(shares):
+        part = boxes.take(np.arange(at, boxes.n_boxes, len(shares)))
+        parts.append(_widened(part, splits, columns, share) if share > 0 else part)
+    return _Boxes.join(parts)
 
 
 def _spans(weight: Floats, enough: float) -> Integers:

@@ -9,12 +9,12 @@ import numpy as np
 from lifenet.neurons.layer import lengths
 
 if TYPE_CHECKING:
-    from lifenet._typing import Floats
+    from lifenet._typing import Floats, Integers
     from lifenet.data.folds import Fold
     from lifenet.network import ReluNetwork
     from lifenet.neurons.layer import Layer
 
-__all__ = ["Output", "fit_output"]
+__all__ = ["Output", "fit_output", "neurons_used"]
 
 # A neuron whose slope is below this share of the largest is not used: its coefficient is rounding.
 _UNUSED = 1e-12
@@ -55,6 +55,11 @@ def fit_output(
         return layer.network(np.reshape(null, (1, -1))), layer
     coefficients = output.fit(layer, fold, np.random.default_rng(seed))
     network = layer.network(coefficients)
-    size = np.abs(network.beta).max(axis=1) * lengths(network.weights)
-    used = np.flatnonzero(size > _UNUSED * size.max())
+    used = neurons_used(network)
     return network.select(used), layer.pick(used)
+
+
+def neurons_used(network: ReluNetwork) -> Integers:
+    """The neurons whose coefficients are more than rounding."""
+    size = np.abs(network.beta).max(axis=1) * lengths(network.weights)
+    return np.flatnonzero(size > _UNUSED * size.max())

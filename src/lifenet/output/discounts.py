@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lifenet.neurons.layer import Layer
     from lifenet.output.moments import Moments
 
-__all__ = ["choose_scale", "discounted_scales", "lay_out"]
+__all__ = ["choose_scale", "discounted_scales", "lay_out", "mean_loss_of"]
 
 # Penalties tried, in units of the mean variance of the scaled features.
 _PENALTIES = np.geomspace(1e-5, 10.0, 13)
@@ -35,6 +35,7 @@ _LEAST_SPREAD = 0.2
 
 # Rows of a Gram matrix: as many as its products of two numbers may be, but so many a neuron at
 # least; and validation rows that are enough to choose a penalty by. Chosen by hand.
+_BLOCK_ROWS = 1024
 _GRAM_PRODUCTS, _ROWS_A_FEATURE, _VALIDATION_ROWS = 10**12, 20, 8_000
 
 
@@ -46,6 +47,8 @@ def lay_out(layer: Layer, fold: Fold) -> tuple[Layer, Fold]:
     that passes them again and again, rows at even distances stand for all.
     """
     features, m = layer.features, layer.n_features + 1
+    if isinstance(features, GivenColumns):
+        return layer, fold
     if isinstance(features, Activations):
         features = features.single()
     most = max(_ROWS_A_FEATURE * m, int(_GRAM_PRODUCTS / m**2))
@@ -191,6 +194,17 @@ def squared_error(problem: Problem, features: Features, fit: Floats) -> float:
 
     (total,) = problem.rows.sum(sums, budgets.FORWARD_BLOCK // (features.n_features + 1) + 1)
     return total / problem.rows.total_weight
+
+
+def mean_loss_of(problem: Problem, features: Features, fit: Floats) -> float:
+    """Mean loss of a fit (n_features + 1, n_outputs)."""
+
+    def sums(block: Block) -> tuple[float]:
+        columns = features.of(block)
+        score = columns.T @ fit[:-1].astype(columns.dtype, copy=False) + fit[-1]
+        return (float(block.weight @ problem.loss.value(block.target, score)),)
+
+    return problem.rows.sum(sums, _BLOCK_ROWS)[0] / problem.rows.total_weight
 
 
 def _root_mean_square(values: Floats) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -21,7 +21,12 @@ from lifenet.kernels.spectrum import Spectrum, least_gcv_penalty
 from lifenet.kernels.unimodal import find_valley
 from lifenet.losses import SquaredError
 from lifenet.neurons.features import span_of_rows
-from lifenet.output.discounts import choose_scale, discounted_scales, lay_out
+from lifenet.output.discounts import (
+    choose_scale,
+    discounted_scales,
+    lay_out,
+    mean_loss_of,
+)
 from lifenet.output.moments import gather_moments, quadratic_model
 from lifenet.output.newton import Curvature, fit_coefficients, hold_features, spreads
 
@@ -37,7 +42,7 @@ if TYPE_CHECKING:
     from lifenet.neurons.layer import Layer
     from lifenet.output.moments import Moments
 
-__all__ = ["RidgeOutput"]
+__all__ = ["Penalised", "RidgeOutput"]
 
 _BLOCK_ROWS = 1024
 # Rounds of the performance iteration, and the relative change of the penalty that ends it.
@@ -55,6 +60,24 @@ _FACTORS, _FEW_STEPS = (2.0, 4.0, 8.0, 16.0, 32.0), 6
 _MANY_MEMBERS = 8
 # Where a penalty of zero is asked for, this much keeps the fit of separable rows finite.
 _WHISPER = 1e-10
+
+
+class Penalised(NamedTuple):
+    """Coefficients, and the penalty under which they are the best.
+
+    Attributes
+    ----------
+    coefficients : (n_features + 1, n_outputs), the intercepts last
+    penalty : (n_features,), half of which falls on each coefficient squared
+    """
+
+    coefficients: Floats
+    penalty: Floats
+
+    @classmethod
+    def of(cls, layer: Layer, penalty: float, coefficients: Floats) -> Penalised:
+        """Of features whose coefficients are measured in the scale of their layer."""
+        return cls(coefficients, penalty * np.square(layer.scale))
 
 
 @dataclass(repr=False)
@@ -114,15 +137,22 @@ class RidgeOutput(Settings):
 
     def fit(self, layer: Layer, fold: Fold, generator: np.random.Generator) -> Floats:
         """Coefficients, (n_features + 1, n_outputs)."""
+        return self.solve(layer, fold, generator).coefficients
+
+    def solve(self, layer: Layer, fold: Fold, generator: np.random.Generator) -> Penalised:
+        """Coefficients, and the penalty under which they are the best."""
         if len(self.discounts):
             return self._fit_discounted(layer, fold)
         numbers = self._numbers(layer)
         if fold.validation is None or not isinstance(self.penalty, str) or len(numbers) == 1:
             return self._fit(layer, fold)
         chosen = layer.features_of(self._choose_members(layer, fold, numbers, generator))
+        inside = self._fit(layer.pick(chosen), fold)
         coefficients = np.zeros((layer.n_features + 1, fold.fit.loss.n_outputs))
-        coefficients[np.append(chosen, -1)] = self._fit(layer.pick(chosen), fold)
-        return coefficients
+        coefficients[np.append(chosen, -1)] = inside.coefficients
+        penalty = np.zeros(layer.n_features)
+        penalty[chosen] = inside.penalty
+        return Penalised(coefficients, penalty)
 
     def _numbers(self, layer: Layer) -> list[int]:
         """How many base learners are tried, rising; only all where they are few."""
@@ -150,7 +180,7 @@ class RidgeOutput(Settings):
             losses.append(_validated(fold.validation, fewer, some, spectrum, SquaredError())[0])
         return np.sort(order[: numbers[int(np.argmin(losses))]])
 
-    def _fit_discounted(self, layer: Layer, fold: Fold) -> Floats:
+    def _fit_discounted(self, layer: Layer, fold: Fold) -> Penalised:
         """Coefficients under the discount that the validation rows choose; the middle without any.
 
         Where all rows are the training rows, fits of the choice are exact enough to begin
@@ -167,30 +197,38 @@ class RidgeOutput(Settings):
         if fold.refits:
             return self._fit(layer, fold)
         if loss.quadratic:
-            return coefficients
-        guess = penalty * _mean_curvature(fold.train)
+            return Penalised.of(layer, penalty, coefficients)
+        penalty *= _mean_curvature(fold.train)
         if loss.n_outputs == 1:
-            return _follow_path(fold.train, validation, layer, Curvature(), guess)[1]
+            found = _follow_path(fold.train, validation, layer, Curvature(), penalty)
+            return Penalised.of(layer, *found)
         start = _calibrated(validation, layer.features, coefficients)
-        return fit_coefficients(
-            fold.train, layer.features, layer.scale, guess, start, _ON_THE_WAY, max_iter=_FEW_STEPS
+        coefficients = fit_coefficients(
+            *(fold.train, layer.features, layer.scale, penalty, start, _ON_THE_WAY),
+            max_iter=_FEW_STEPS,
         )
+        return Penalised.of(layer, penalty, coefficients)
 
-    def _fit(self, layer: Layer, fold: Fold) -> Floats:
+    def _fit(self, layer: Layer, fold: Fold) -> Penalised:
         problem = fold.fit
         spanned = span_of_rows(layer.features, layer.scale, problem.rows)
         if spanned is not None and self.penalty != 0:
             fewer = replace(layer, features=spanned, scale=np.ones(spanned.n_features))
             inside = self._fit(fewer, fold)
-            return np.vstack([spanned.basis @ inside[:-1], inside[-1:]])
+            coefficients = np.vstack(
+                [spanned.basis @ inside.coefficients[:-1], inside.coefficients[-1:]]
+            )
+            return Penalised.of(layer, float(inside.penalty[0]), coefficients)
         penalty, start, near = self.penalty, None, Curvature()
         if isinstance(penalty, str):
             penalty, start = self._choose(layer, fold, near)
         if problem.loss.quadratic:
             moments = gather_moments(problem, layer.features, layer.scale)
-            return _unscaled(_solve(moments, penalty), layer.scale)
+            fit = _unscaled(_solve(moments, penalty), layer.scale)
+            return Penalised.of(layer, penalty, fit)
         penalty = max(penalty, _WHISPER)
-        return fit_coefficients(problem, layer.features, layer.scale, penalty, start, near=near)
+        fit = fit_coefficients(problem, layer.features, layer.scale, penalty, start, near=near)
+        return Penalised.of(layer, penalty, fit)
 
     def _choose(self, layer: Layer, fold: Fold, near: Curvature) -> tuple[float, Floats | None]:
         """The penalty, and coefficients near those that go with it where they are at hand."""
@@ -251,7 +289,7 @@ def _follow_path(
         fits[index] = fit_coefficients(
             train, held, scale, float(penalties[index]), start, _ON_THE_WAY, kept
         )
-        return _validation_loss(validation, layer.features, outside(fits[index]))
+        return mean_loss_of(validation, layer.features, outside(fits[index]))
 
     def outside(fit: Floats) -> Floats:
         """Coefficients of the layer's own features."""
@@ -271,19 +309,8 @@ def _calibrated(validation: Problem, features: Features, fit: Floats) -> Floats:
     for factor in _FACTORS:
         trial = factor * fit
         trial[-1] += level - factor * fit[-1].mean()
-        scaled.append((_validation_loss(validation, features, trial), trial))
+        scaled.append((mean_loss_of(validation, features, trial), trial))
     return min(scaled, key=lambda one: one[0])[1]
-
-
-def _validation_loss(validation: Problem, features: Features, fit: Floats) -> float:
-    """Mean loss of a fit (n_features + 1, n_outputs)."""
-
-    def sums(block: Block) -> tuple[float]:
-        columns = features.of(block)
-        score = columns.T @ fit[:-1].astype(columns.dtype, copy=False) + fit[-1]
-        return (float(block.weight @ validation.loss.value(block.target, score)),)
-
-    return validation.rows.sum(sums, _BLOCK_ROWS)[0] / validation.rows.total_weight
 
 
 def _softened(validation: Problem) -> Problem:

@@ -16,6 +16,7 @@ from lifenet.finetune.minibatch import MiniBatch
 from lifenet.neurons.hierarchy import SAMPLERS, Hierarchy
 from lifenet.neurons.leaves import Leaves, several
 from lifenet.neurons.sampling import NeuronProjection
+from lifenet.output.ridge import RidgeOutput
 from lifenet.recipe.single import choose_width
 from lifenet.solvers.adam import Adam
 from lifenet.solvers.lla import LLA
@@ -37,7 +38,7 @@ _TREES_OF_MANY, _LEAVES_OF_MANY, _MANY_ROWS = (80, 36), (4, 24), 5_000
 _TREES_SEPARABLE, _LEAVES_SEPARABLE = (50,), (12,)
 # Share of the columns that a split chooses from, and what ramps span of a column's mean splits.
 _MAX_FEATURES, _RAMP_SHARE = 1.0, 0.1
-_MAX_FEATURES_SEPARABLE, _RAMP_SHARE_SEPARABLE = 0.8, 0.05
+_MAX_FEATURES_SEPARABLE, _RAMP_SHARE_SEPARABLE = 0.8, (0.05, 0.2, 0.8)
 # From this many rows on more trees with this power of the rows, so that the Gram matrix of their
 # leaves grows with the cube root of the rows.
 _ROWS_OF_TREES, _MORE_TREES = 20_000, 1 / 6
@@ -74,7 +75,13 @@ def resolve_resampling(resampling: Any, problem: Problem) -> Any:
 def resolve(recipe: Recipe, fold: Fold, run: Run) -> Recipe:
     """The recipe of a fold without "auto", from the loss and the training rows."""
     neurons = tuple(_resolve_source(source, fold, run) for source in recipe.neurons)
-    return replace(recipe, neurons=neurons, finetune=_resolve_tuning(recipe.finetune, fold.train))
+    tuning = _resolve_tuning(recipe.finetune, fold.train)
+    smoothness = recipe.smoothness
+    if isinstance(smoothness, str) and (
+        fold.validation is None or not isinstance(recipe.output, RidgeOutput)
+    ):
+        smoothness = 0.0
+    return replace(recipe, neurons=neurons, finetune=tuning, smoothness=smoothness)
 
 
 def _resolve_source(source: Any, fold: Fold, run: Run) -> Any:
@@ -101,7 +108,8 @@ def _resolve_leaves(leaves: Leaves, train: Problem) -> Leaves:
         n_trees = (max(sum(several(n_trees)) // len(several(nodes)), 1),) * len(several(nodes))
     if isinstance(rows, str):
         rows = _MIN_SAMPLES_LEAF if n_rows >= _FEW_ROWS else _MIN_SAMPLES_LEAF_FEW
-    columns, share = leaves.max_features, leaves.ramp_share
+    columns: Any = leaves.max_features
+    share: Any = leaves.ramp_share
     if isinstance(columns, str):
         columns = _MAX_FEATURES_SEPARABLE if separable else _MAX_FEATURES
     if isinstance(share, str):

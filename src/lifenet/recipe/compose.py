@@ -47,6 +47,7 @@ def compose(
     readout: Any = None,
     coding: Any = None,
     finetune: Any = None,
+    smoothness: float | str | None = None,
     warm_start: bool = False,
 ) -> Recipe:
     """The recipe of a preset, with the fields that are given in place of its own, checked.
@@ -77,6 +78,8 @@ def compose(
     if finetune is not None:
         tuning = FINETUNINGS[finetune] if isinstance(finetune, str) else finetune
         recipe = replace(recipe, finetune=tuning)
+    if smoothness is not None:
+        recipe = replace(recipe, smoothness=smoothness)
     recipe.check()
     if warm_start and isinstance(recipe.resampling, CrossFit):
         raise ValueError(

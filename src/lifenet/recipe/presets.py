@@ -27,6 +27,7 @@ _FAST = Recipe(
     finetune=MiniBatch(min_epochs=3),
     resampling=CrossFit(),
     stack=(LinearModel(),),
+    smoothness="auto",
 )
 _BEST = replace(
     _FAST,

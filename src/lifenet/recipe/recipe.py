@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import HasMethods
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from lifenet._clock import now
 from lifenet._settings import Settings
 from lifenet._threads import one_blas_thread, side_by_side
 from lifenet.data.folds import CrossFit, Holdout
+from lifenet.data.moves import Moves
 from lifenet.data.run import Purpose
 from lifenet.finetune.base import fine_tune
 from lifenet.network import ReluNetwork
@@ -20,6 +22,7 @@ from lifenet.neurons.hierarchy import Hierarchy
 from lifenet.neurons.layer import Layer
 from lifenet.output.base import fit_output
 from lifenet.output.ridge import RidgeOutput
+from lifenet.output.smooth import fit_smooth
 from lifenet.recipe.auto import resolve, resolve_resampling
 from lifenet.recipe.pace import fit_rows_in_time
 from lifenet.stacking.base import Ensemble, FoldFit, add_with_weight, share_rows
@@ -40,6 +43,8 @@ __all__ = ["Fitted", "Recipe", "fit_fold", "fit_folds", "fit_life", "mean_networ
 _GROWN_BY, _GROWN_BEFORE_TUNING = 0.8, 0.3
 # Share of the time that the folds may take where nothing, companions, and compression, too, follow.
 _FOLDS_BY = (1.0, 0.8, 0.5)
+# Moves along which a function is asked how straight it is, and their reach.
+_MOVES, _REACH = 3_000, 0.05
 
 
 @dataclass(repr=False)
@@ -62,6 +67,12 @@ class Recipe(Settings):
         Models with a weight chosen out of fold: `LinearModel`, `BoostedTrees`.
     compress : Distil or None, default=None
         How a network of few neurons is made of the full one.
+    smoothness : float or "auto", default=0.0
+        The price of straight lines: a function that changes along straight lines only within
+        `explain_row`'s reach may have a training loss higher by this share than one that pays
+        nothing. It falls on the output layer and on fine-tuning, and needs a `RidgeOutput`. "auto"
+        pays as much as costs about a hundredth of the validation loss, and nothing where there are
+        no validation rows. 0 pays nothing.
 
     Examples
     --------
@@ -82,6 +93,7 @@ class Recipe(Settings):
         "resampling": [HasMethods(["folds", "check"])],
         "stack": [tuple, list],
         "compress": [HasMethods(["distil", "check"]), None],
+        "smoothness": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     }
 
     codes: Any = None
@@ -91,6 +103,7 @@ class Recipe(Settings):
     resampling: Any = field(default_factory=Holdout)
     stack: Sequence[Any] = ()
     compress: Any = None
+    smoothness: float | str = 0.0
 
     def check(self) -> None:
         """Refuse parts that are out of their range or cannot be combined."""
@@ -118,6 +131,12 @@ class Recipe(Settings):
         self._check_together()
 
     def _check_together(self) -> None:
+        paid = not isinstance(self.smoothness, str) and self.smoothness > 0
+        if paid and not isinstance(self.output, RidgeOutput):
+            raise ValueError(
+                f"smoothness={self.smoothness!r} needs output=RidgeOutput(), whose penalty it is "
+                f"added to; output is {self.output!r}. Take smoothness=0 or another output."
+            )
         if not self.neurons:
             raise ValueError("neurons is empty; a recipe needs at least one source of neurons.")
         if self.stack and not isinstance(self.resampling, CrossFit):
@@ -189,7 +208,7 @@ def fit_fold(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
     # Step 3: one layer, whose penalties are chosen on the validation rows, if there are any.
     run.report("output layer", 0, 1)
     seed, start = run.child_seed(fold, Purpose.OUTPUT), now()
-    network, used = fit_output(recipe.output, layer, fold, seed)
+    network, used, fold = _fit_output(recipe, layer, fold, run, seed)
     steady += now() - start
 
     # Beyond the paper: refine all neurons and coefficients as far as the validation rows gain.
@@ -213,6 +232,20 @@ def fit_fold(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
         seconds=now() - begun,
         steady_seconds=steady,
     )
+
+
+def _fit_output(
+    recipe: Recipe, layer: Layer, fold: Fold, run: Run, seed: np.random.SeedSequence
+) -> tuple[ReluNetwork, Layer, Fold]:
+    """The layer under its output layer, and the fold with what fine-tuning pays for smoothness."""
+    moves = None
+    if recipe.smoothness != 0 and layer.n_features:
+        generator = np.random.default_rng(run.child_seed(fold, Purpose.MOVES))
+        moves = Moves.draw(fold.train.rows, _MOVES, _REACH, generator)
+    if moves is None:
+        return *fit_output(recipe.output, layer, fold, seed), fold
+    found = fit_smooth(recipe.output, layer, fold, seed, moves, recipe.smoothness)
+    return *found[:2], replace(fold, smoothing=found[2])
 
 
 def _grow(sources: Sequence[Any], fold: Fold, run: Run) -> tuple[list[Grown], float]:
