@@ -291,7 +291,7 @@ class TestLeaves:
         seed = np.random.SeedSequence(0)
         small, large = TreeSettings(3, 8, 0.3, 1.0), TreeSettings(6, 8, 0.3, 1.0)
         alone = grow_trees(sample, SQUARED, small, 4, seed)
-        both = grow_trees(sample, SQUARED, large, 5, seed, first=[(4, 3)])
+        both = grow_trees(sample, SQUARED, large, 5, seed, first=[(4, {"max_leaf_nodes": 3})])
         assert both.n_rounds == 9
         for name in ("lower", "upper"):
             np.testing.assert_array_equal(

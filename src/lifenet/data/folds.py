@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lifenet.data.coded_rows import CodedRows
     from lifenet.data.columns import CodedColumns
     from lifenet.data.inputs import Inputs
+    from lifenet.data.interactions import Interactions
     from lifenet.data.moves import Smoothing
     from lifenet.data.rows import ArrayRows
 
@@ -52,6 +53,7 @@ class Fold:
     columns : which codes belong to which column; None where the inputs are no "full" codes
     shared : validation rows, of several folds, on which the networks of all folds are compared
     smoothing : what a straighter function may cost; None where nothing is paid for it
+    interactions : which columns a neuron may read together; None for all
     """
 
     train: Problem
@@ -62,6 +64,7 @@ class Fold:
     columns: CodedColumns | None = None
     shared: tuple[Problem, ...] = ()
     smoothing: Smoothing | None = None
+    interactions: Interactions | None = None
 
     @classmethod
     def whole(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats, Integers
     from lifenet.data.coded_rows import CodedRows
     from lifenet.data.columns import CodedColumns
+    from lifenet.data.interactions import Interactions
     from lifenet.data.problem import Problem
     from lifenet.data.rows import ArrayRows
     from lifenet.data.units import Units
@@ -47,6 +48,8 @@ class Inputs:
     groups : the inputs of each column; None where there are no codes
     validation : how validation rows are chosen: "auto", a share, a splitter or None
     given : X, y and groups as the user gave them, for a splitter
+    names : of the user's columns; None where they have none
+    interactions : which columns a neuron may read together; None for all
     """
 
     X: Floats
@@ -58,6 +61,8 @@ class Inputs:
     groups: Sequence[Integers] | None = None
     validation: Any = "auto"
     given: tuple[Any, Any, Any] = (None, None, None)
+    names: Sequence[str] | None = None
+    interactions: Interactions | None = None
 
     @property
     def present(self) -> Floats:

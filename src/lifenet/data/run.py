@@ -28,6 +28,7 @@ class Purpose(IntEnum):
     FINE_TUNING = 2
     COMPANION = 4
     MOVES = 5
+    PAIRS = 6
     OUTPUT = 2_000_000
 
 

@@ -21,8 +21,10 @@ from lifenet.neurons.source import Grown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lifenet._typing import Integers
     from lifenet.data.columns import CodedColumns
     from lifenet.data.folds import Fold
+    from lifenet.data.interactions import Interactions
     from lifenet.network import ReluNetwork
     from lifenet.neurons.sampling import Sampler
     from lifenet.neurons.subset import Split, Subset
@@ -36,6 +38,8 @@ SOLVERS = ("adam", "lla")
 _SAMPLED_BY = 0.5
 # Index among the seeds, beside those of the networks (which begin with their level, from 1).
 _SEED_SUBSETS = 1_000_000
+# Index among those, beside the levels, of which columns base learners read together.
+_LEVEL_OF_DRAWS = 1_000_000
 _POSITIVE = Interval(Integral, 1, None, closed="left")
 
 
@@ -130,9 +134,11 @@ class Hierarchy(Settings):
         # A single fold of all rows has the seed of the run itself.
         seed = int(generator.integers(2**31)) if fold.key else run.seed
         run = replace(run, seed=seed)
-        stages = self._train(problem, run)
+        stages = self._train(problem, run, fold.interactions, inputs)
         members = [(one.network, one.output) for one in successful(stages[-1].trained)]
-        return Grown(Layer.of_members(members, n_inputs, inputs), tuple(stages), inputs)
+        kept = fold.interactions is not None
+        layer = Layer.of_members(members, n_inputs, inputs, keep_zeros=kept)
+        return Grown(layer, tuple(stages), inputs)
 
     def _training(
         self, train: Problem, columns: CodedColumns | None, generator: np.random.Generator
@@ -144,12 +150,23 @@ class Hierarchy(Settings):
             rows = rows.take(np.sort(chosen))
         return train if rows is train.rows else Problem(rows, train.loss)
 
-    def _train(self, problem: Problem, run: Run) -> list[Stage]:
-        """All levels, first to last."""
+    def _train(
+        self,
+        problem: Problem,
+        run: Run,
+        interactions: Interactions | None,
+        inputs: Integers | None,
+    ) -> list[Stage]:
+        """All levels, first to last; neurons of the last one only are in the network."""
         assert not isinstance(self.sampler, str)
         assert not isinstance(self.solver, str)
         subsets, stages = sample_subsets(problem, self.sampler, self.solver, run)
-        return [*stages, train_stage(problem, subsets, self.solver, len(stages) + 1, run)]
+        reads = None
+        if interactions is not None:
+            generator = np.random.default_rng(_subset_seed(run.seed, _LEVEL_OF_DRAWS))
+            reads = interactions.draw(len(subsets), generator, inputs)
+        last = train_stage(problem, subsets, self.solver, len(stages) + 1, run, reads)
+        return [*stages, last]
 
 
 @dataclass(repr=False)
@@ -169,7 +186,15 @@ class Given(Settings):
 
     def grow(self, fold: Fold, run: Run) -> Grown:
         """Their neurons."""
-        return Grown(Layer.of_members(self.members, fold.train.rows.n_features, None))
+        kept = fold.interactions is not None
+        n_inputs = fold.train.rows.n_features
+        layer = Layer.of_members(self.members, n_inputs, None, keep_zeros=kept)
+        if fold.interactions is not None and not fold.interactions.allow(layer.neurons.weights):
+            raise ValueError(
+                "warm_start=True keeps the base learners of the fit before, and some of them read "
+                "columns together that interaction_cst keeps apart; use warm_start=False."
+            )
+        return Grown(layer)
 
 
 def sample_subsets(
@@ -201,10 +226,15 @@ def sample_subsets(
 
 
 def train_stage(
-    problem: Problem, subsets: Sequence[Subset], solver: Trainer, level: int, run: Run
+    problem: Problem,
+    subsets: Sequence[Subset],
+    solver: Trainer,
+    level: int,
+    run: Run,
+    reads: Sequence[Integers] | None = None,
 ) -> Stage:
-    """Step 2: a network on every subset, until the deadline."""
-    trained = train_members(problem, subsets, solver, level=level, run=run)
+    """Step 2: a network on every subset, until the deadline; `reads` as in `train_members`."""
+    trained = train_members(problem, subsets, solver, level=level, run=run, reads=reads)
     return Stage(solver.n_neurons, tuple(trained), (), coverage_of(problem.rows, subsets))
 
 

@@ -79,6 +79,8 @@ class Layer:
         members: Sequence[tuple[ReluNetwork, int]],
         n_inputs: int,
         inputs: Integers | None = None,
+        *,
+        keep_zeros: bool = False,
     ) -> Layer:
         """All neurons of base learners, scaled by the length of their weights.
 
@@ -86,12 +88,16 @@ class Layer:
         ----------
         members : networks of one score, and the output (the class) that it is of
         inputs : indices of the inputs that the networks read, and stay on; None for all
+        keep_zeros : whether weights of zero are not stored, so that fine-tuning leaves them zero
         """
         networks = [network for network, _ in members]
         n_read = n_inputs if inputs is None else len(inputs)
         weights = stack_weights([one.weights for one in networks], n_read)
         if inputs is not None:
             weights = _on_inputs(dense_of(weights), inputs, n_inputs)
+        if keep_zeros:
+            weights = sparse.csr_array(weights, copy=True)
+            weights.eliminate_zeros()
         bias = np.concatenate([np.zeros(0), *(one.bias for one in networks)])
         return cls(
             features=Activations(weights, bias),
@@ -195,22 +201,30 @@ class Layer:
         )
 
 
-def neurons_for_linear(network: ReluNetwork, rows: Rows) -> ReluNetwork:
+def neurons_for_linear(network: ReluNetwork, rows: Rows, *, apart: bool = False) -> ReluNetwork:
     """The same function on the rows, with a neuron for each output in place of a linear part.
 
     Such a neuron is active on all rows, and beyond them by their range again.
+
+    Parameters
+    ----------
+    apart : whether there is a neuron for each input of the linear part instead
     """
     if not np.any(network.linear):
         return network
-    slopes = network.linear.T
+    slopes: Floats = network.linear.T
+    beta: Floats = np.eye(network.n_outputs)
+    if apart:
+        used = np.flatnonzero(np.any(network.linear, axis=1))
+        slopes, beta = np.eye(network.n_features)[used], network.linear[used]
     low, high = rows.reduce(_range, _wider, _SOME_ROWS)
     ends = np.minimum(slopes * low, slopes * high).sum(axis=1)
     bias = np.abs(slopes) @ (high - low) - ends
     return ReluNetwork(
         stack_weights([network.weights, slopes], network.n_features),
         np.append(network.bias, bias),
-        np.vstack([network.beta, np.eye(len(slopes))]),
-        network.intercept - bias,
+        np.vstack([network.beta, beta]),
+        network.intercept - bias @ beta,
     )
 
 

@@ -142,10 +142,12 @@ class Leaves(Settings):
         pairs = zip(several(self.n_trees), several(self.max_leaf_nodes), strict=True)
         *first, (n_trees, size) = pairs
         rows = int(self.min_samples_leaf)
-        settings = TreeSettings(size, rows, self.learning_rate, float(self.max_features))
+        allowed = None if fold.interactions is None else fold.interactions.groups
+        settings = TreeSettings(size, rows, self.learning_rate, float(self.max_features), allowed)
         some = some_rows(fold.train, _MOST_ROWS)
         sample, seed = sample_of(some, columns), run.child_seed(fold, Purpose.LEAVES)
-        trees = grow_trees(sample, fold.train.loss, settings, n_trees, seed, first)
+        smaller = [(number, {"max_leaf_nodes": nodes}) for number, nodes in first]
+        trees = grow_trees(sample, fold.train.loss, settings, n_trees, seed, smaller)
         boxes = _boxes(trees.leaves()[0], columns)
         boxes = _in_turn(boxes, trees.splits(), columns, _shares(self.ramp_share))
         return Grown(_layer(boxes, columns))

@@ -7,22 +7,23 @@ networks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import joblib
 import numpy as np
 
 from lifenet._threads import one_blas_thread
+from lifenet.data.problem import Problem
+from lifenet.network import ReluNetwork
 from lifenet.solvers.base import Outcome, Status, Task, Trainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lifenet._clock import Deadline
-    from lifenet.data.problem import Problem
+    from lifenet._typing import Integers
     from lifenet.data.run import Run
-    from lifenet.network import ReluNetwork
     from lifenet.neurons.subset import Subset
 
 __all__ = ["Position", "Trained", "train_members"]
@@ -74,12 +75,19 @@ def train_members(
     *,
     level: int,
     run: Run,
+    reads: Sequence[Integers] | None = None,
 ) -> list[Trained]:
     """Train a network on every subset, and for every class where there are more than two.
 
     Networks whose turn comes after the deadline are left out, but the first.
+
+    Parameters
+    ----------
+    reads : for each subset, the inputs that its network reads; weights of others are zero. None
+        for all
     """
-    groups = list(_groups(problem, len(subsets), level, solver.together))
+    alike = _alike(len(subsets), reads)
+    groups = list(_groups(problem, alike, level, solver.together))
     n_networks = sum(len(group) for group in groups)
     # One call needs no workers.
     parallel = joblib.Parallel(n_jobs=run.n_jobs if len(groups) > 1 else 1, return_as="generator")
@@ -91,6 +99,7 @@ def train_members(
             solver,
             group,
             [subsets[position.subset] for position in group],
+            None if reads is None else reads[group[0].subset],
             run.seed,
             run.deadline,
         )
@@ -102,14 +111,30 @@ def train_members(
 
 
 def _groups(
-    problem: Problem, n_subsets: int, level: int, together: int
+    problem: Problem, alike: Sequence[Sequence[int]], level: int, together: int
 ) -> Iterator[list[Position]]:
-    """Networks that are trained in one call: some subsets, one class."""
+    """Networks that are trained in one call: some subsets, one class.
+
+    Parameters
+    ----------
+    alike : numbers of the subsets whose networks read the same inputs
+    """
     n_outputs = problem.loss.n_outputs
     for output in range(n_outputs) if n_outputs > 1 else (None,):
-        for start in range(0, n_subsets, together):
-            stop = min(start + together, n_subsets)
-            yield [Position(level, number, output) for number in range(start, stop)]
+        for numbers in alike:
+            for start in range(0, len(numbers), together):
+                some = numbers[start : start + together]
+                yield [Position(level, number, output) for number in some]
+
+
+def _alike(n_subsets: int, reads: Sequence[Integers] | None) -> list[Sequence[int]]:
+    """Numbers of the subsets whose networks read the same inputs, in their order."""
+    if reads is None:
+        return [range(n_subsets)]
+    found: dict[tuple[int, ...], list[int]] = {}
+    for number, inputs in enumerate(reads):
+        found.setdefault(tuple(inputs.tolist()), []).append(number)
+    return list(found.values())
 
 
 def _train_group(
@@ -117,6 +142,7 @@ def _train_group(
     solver: Trainer,
     positions: Sequence[Position],
     subsets: Sequence[Subset],
+    inputs: Integers | None,
     seed: int,
     deadline: Deadline,
 ) -> list[Trained]:
@@ -130,13 +156,38 @@ def _train_group(
     ]
     tasks = [fate for fate in fates if isinstance(fate, Task)]
     with one_blas_thread():
-        outcomes = iter(solver.train(problem, tasks, deadline) if tasks else ())
+        outcomes = iter(_outcomes(problem, solver, tasks, inputs, deadline) if tasks else ())
     return [
         Trained(position, subset, None, fate)
         if isinstance(fate, Status)
         else Trained(position, subset, outcome := next(outcomes), outcome.status)
         for position, subset, fate in zip(positions, subsets, fates, strict=True)
     ]
+
+
+def _outcomes(
+    problem: Problem,
+    solver: Trainer,
+    tasks: Sequence[Task],
+    inputs: Integers | None,
+    deadline: Deadline,
+) -> Sequence[Outcome]:
+    """Networks that read some of the inputs, or all of them."""
+    if inputs is None:
+        return solver.train(problem, tasks, deadline)
+    some = Problem(problem.rows.with_columns(inputs), problem.loss)
+    n_inputs = problem.rows.n_features
+    return [
+        replace(one, network=_on_all(one.network, inputs, n_inputs))
+        for one in solver.train(some, tasks, deadline)
+    ]
+
+
+def _on_all(network: ReluNetwork, inputs: Integers, n_inputs: int) -> ReluNetwork:
+    """A network of some inputs as one of all of them."""
+    weights = np.zeros((network.n_neurons, n_inputs))
+    weights[:, inputs] = network.dense().weights
+    return ReluNetwork(weights, network.bias, network.beta, network.intercept)
 
 
 def _task(

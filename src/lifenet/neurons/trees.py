@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lifenet._typing import Floats, Integers
+    from lifenet.data.interactions import Groups
     from lifenet.losses import Loss
 
 __all__ = ["LeafBounds", "Sample", "Splits", "TreeSettings", "Trees", "grow_trees"]
@@ -41,6 +42,7 @@ class TreeSettings(NamedTuple):
     min_samples_leaf: int
     learning_rate: float
     max_features: float
+    interaction_cst: Groups | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,14 +136,14 @@ def grow_trees(
     settings: TreeSettings,
     n_trees: int,
     seed: np.random.SeedSequence,
-    first: Sequence[tuple[int, int]] = (),
+    first: Sequence[tuple[int, dict[str, Any]]] = (),
 ) -> Trees:
     """Boosted trees of the rows.
 
     Parameters
     ----------
     n_trees : with these settings; several classes share them
-    first : trees that come before, of other sizes: their number and `max_leaf_nodes`
+    first : trees that come before: their number, and the settings in which they differ
     """
     classes = loss.tree_loss == "log_loss"
     kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
@@ -158,9 +160,9 @@ def grow_trees(
         weight = None if np.all(sample.weight == sample.weight[0]) else sample.weight
         target = sample.target.astype(np.intp) if classes else sample.target
         n_rounds = 0
-        for number, size in (*first, (n_trees, settings.max_leaf_nodes)):
+        for number, other in (*first, (n_trees, {})):
             n_rounds += max(1, number // loss.n_outputs)
-            model.set_params(max_iter=n_rounds, max_leaf_nodes=size)
+            model.set_params(max_iter=n_rounds, **{**settings._asdict(), **other})
             model.fit(sample.values, target, weight)
     return Trees(model, sample.values.shape[1], loss.n_outputs)
 
