@@ -294,8 +294,8 @@ class TestChoice:
         as_rows = replace(settings, max_leaves="auto")
         assert [as_rows.rounds(160, n, SquaredError())[-1] for n in (9, 32_000)] == [125, 200]
         assert [tuple(one) for one in settings.sizes(1000)] == [
-            (8, 20, 0.07, 0.5),
-            (50, 20, 0.07, 0.5),
+            (8, 20, 0.07, 0.5, None),
+            (50, 20, 0.07, 0.5, None),
         ]
         assert [one.max_leaf_nodes for one in settings.sizes(10_000)] == [8, 64, 160]
 

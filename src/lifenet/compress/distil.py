@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats, Integers
     from lifenet.data.folds import Fold
     from lifenet.data.inputs import Inputs
+    from lifenet.data.interactions import Interactions
     from lifenet.data.moves import Smoothing
     from lifenet.data.problem import Problem
     from lifenet.data.run import Run
@@ -168,7 +169,14 @@ class Distil(Settings):
         own = None if fold.refits or fold.validation is None else first.network
         if run.deadline.left >= _LEAST_SECONDS:
             frontier = follow_path(
-                data.problem, network, self, fold, own, data.groups, deadline=run.deadline
+                data.problem,
+                network,
+                self,
+                fold,
+                own,
+                data.groups,
+                deadline=run.deadline,
+                interactions=data.interactions,
             )
             smallest = frontier.networks[-1]
         if smallest.n_neurons > self.n_neurons:
@@ -196,7 +204,7 @@ class Distil(Settings):
             share = np.full(rows.n_rows, self.soft_share)
             soft = soft_targets(replace(some, rows=rows), teacher, share)
             fewer = select_neurons(soft, network, self.n_neurons, _HURRIED_NEURONS)
-            return settings.refine(soft, fewer, NEVER)
+            return settings.refine(soft, fewer, NEVER, interactions=data.interactions)
 
     def refine(
         self,
@@ -205,13 +213,21 @@ class Distil(Settings):
         deadline: Deadline,
         shortened: int = 1,
         smoothing: Smoothing | None = None,
+        interactions: Interactions | None = None,
     ) -> ReluNetwork:
-        """A network fine-tuned to soft targets, in a fraction of its time; all weights may move."""
+        """A network fine-tuned to soft targets, in a fraction of its time.
+
+        All weights may move, or those on the columns that a neuron reads where some may not act
+        together.
+        """
         tuning, network = self.finetune, network.dense()
+        some: dict[str, Any] = {}
+        if interactions is not None:
+            some["movable"] = interactions.movable(network.weights)
         if isinstance(tuning, LBFGS):
             most = _fewer(network.n_neurons, tuning.max_iter, _FEWEST_ITERATIONS, shortened)
             fewer = replace(tuning, max_iter=most)
-            found = fewer.refine(problem, network, deadline=deadline, smoothing=smoothing)
+            found = fewer.refine(problem, network, deadline=deadline, smoothing=smoothing, **some)
             return found.network
         if isinstance(tuning, MiniBatch):
             tuning = tuning.resolved(problem.loss)
@@ -226,6 +242,7 @@ class Distil(Settings):
             seed=np.random.SeedSequence(0),
             deadline=deadline,
             smoothing=smoothing,
+            **some,
         ).network
         return refined
 
@@ -239,6 +256,7 @@ def follow_path(
     groups: Sequence[Integers] | None = None,
     saved: Floats | None = None,
     deadline: Deadline = NEVER,
+    interactions: Interactions | None = None,
 ) -> Frontier:
     """Fewer and fewer neurons, and how much the error of each number increases.
 
@@ -249,7 +267,8 @@ def follow_path(
     Parameters
     ----------
     problem : all rows, in the units of the network
-    network : the full network, fitted to all rows; a linear part becomes a neuron for each output
+    network : the full network, fitted to all rows; a linear part becomes a neuron for each output,
+        or for each input where columns may not act together
     fold : training and validation rows; without any, all rows are both
     own : the full network fitted to the training rows only, where there is one: `network` itself
         has seen the validation rows, so that its error on them is too low
@@ -258,6 +277,7 @@ def follow_path(
     saved : how much lower the loss of each validation row is by `network` than by `own`, as far as
         is known, (n_validation,); at most half of it all counts
     deadline : sizes that are not done by then are left out
+    interactions : which columns a neuron may read together; None for all
 
     Returns
     -------
@@ -270,8 +290,11 @@ def follow_path(
     _check(problem, network, "network")
     _check(problem, start, "own")
     with one_blas_thread():
-        full, begin = (neurons_for_linear(one, problem.rows) for one in (network, start))
-        path = _Path(settings, problem, apart, full, begin, deadline, groups, saved)
+        full, begin = (
+            neurons_for_linear(one, problem.rows, apart=interactions is not None)
+            for one in (network, start)
+        )
+        path = _Path(settings, problem, apart, full, begin, deadline, groups, saved, interactions)
         return path.frontier()
 
 
@@ -296,6 +319,7 @@ class _Path:
     deadline: Deadline
     groups: Sequence[Integers] | None
     saved: Floats | None
+    interactions: Interactions | None
     networks: list[ReluNetwork] = field(default_factory=list)
     measured: list[Floats] = field(default_factory=list)
 
@@ -337,13 +361,16 @@ class _Path:
     ) -> tuple[ReluNetwork, ReluNetwork]:
         """The next size, of the training rows and of all rows."""
         fewer = select_neurons(soft, current, size)
+        fewer = self._refine(soft, fewer, 1)
+        return fewer, (fewer if for_all is None else self._refine(for_all, fewer, _AGAIN))
+
+    def _refine(self, problem: Problem, network: ReluNetwork, shortened: int) -> ReluNetwork:
         smoothing = None if self.fold is None else self.fold.smoothing
         if smoothing is not None:
             smoothing = replace(smoothing, factor=_SMOOTH * smoothing.factor)
-        fewer = self.settings.refine(soft, fewer, self.deadline, smoothing=smoothing)
-        if for_all is None:
-            return fewer, fewer
-        return fewer, self.settings.refine(for_all, fewer, self.deadline, _AGAIN, smoothing)
+        return self.settings.refine(
+            problem, network, self.deadline, shortened, smoothing, self.interactions
+        )
 
     def _full(self, validation: Problem) -> Floats:
         """Losses of the full network, as if it had not seen the validation rows."""

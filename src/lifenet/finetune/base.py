@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from lifenet._typing import Bools
     from lifenet.data.folds import Fold
     from lifenet.data.moves import Smoothing
     from lifenet.data.problem import Problem
@@ -65,6 +66,7 @@ class FineTuning(Protocol):
         deadline: Deadline = NEVER,
         n_iterations: int | None = None,
         smoothing: Smoothing | None = None,
+        movable: Bools | None = None,
     ) -> FineTuned:
         """Refine a network on the rows of a problem.
 
@@ -76,6 +78,8 @@ class FineTuning(Protocol):
         seed : of what is random
         n_iterations : exactly this many, where a rehearsal has found them; needs no validation rows
         smoothing : a penalty on how far the function is from straight lines; None without
+        movable : (n_neurons, n_inputs), which of dense weights move; asked for where networks with
+            `interaction_cst` are distilled only
         """
 
 

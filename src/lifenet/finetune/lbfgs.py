@@ -125,6 +125,7 @@ class LBFGS(Settings):
         deadline: Deadline = NEVER,
         n_iterations: int | None = None,
         smoothing: Smoothing | None = None,
+        movable: Bools | None = None,
     ) -> FineTuned:
         """Refine a network on the rows of a problem; nothing is random, so that no seed is used.
 
@@ -136,16 +137,17 @@ class LBFGS(Settings):
         validation : the network with the least loss on these rows is kept
         n_iterations : most iterations, in place of `max_iter`
         smoothing : a penalty on how far the function is from straight lines
+        movable : (n_neurons, n_inputs), which of dense weights move; None for all
         """
-        stored = _stored(network)
+        stored = movable if movable is not None else _stored(network)
         start, alive = Wide.of(network.dense())
         if not len(start.theta):
             return FineTuned(network, Status.CONVERGED, 0, (), (), 0.0)
         settings = self if n_iterations is None else replace(self, max_iter=n_iterations)
-        movable = None if stored is None else stored[alive]
+        moving = None if stored is None else stored[alive]
         held = Problem(problem.rows.held(), problem.loss)
         bends = None if smoothing is None else _Bends.of(smoothing)
-        watch = _Watch(settings, held, validation, start, movable, deadline, bends)
+        watch = _Watch(settings, held, validation, start, moving, deadline, bends)
         watch.note(start.flat)
         optimize.minimize(  # type: ignore[call-overload]  # its stubs want one-dimensional arrays
             watch.objective,

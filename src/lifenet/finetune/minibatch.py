@@ -26,7 +26,7 @@ from lifenet.solvers.base import Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lifenet._typing import Floats, Integers
+    from lifenet._typing import Bools, Floats, Integers
     from lifenet.data.moves import Smoothing
     from lifenet.data.problem import Problem
     from lifenet.finetune.parts import Inputs, Part
@@ -119,6 +119,7 @@ class MiniBatch(Settings):
         deadline: Deadline = NEVER,
         n_iterations: int | None = None,
         smoothing: Smoothing | None = None,
+        movable: Bools | None = None,
     ) -> FineTuned:
         """Refine a network on the rows of a problem, as far as the validation rows gain.
 
@@ -131,9 +132,11 @@ class MiniBatch(Settings):
         seed : of the order of the rows
         n_iterations : steps of the schedule after which it ends; all by default
         smoothing : what a straighter function may cost
+        movable : (n_neurons, n_inputs), which of dense weights move; None for all
         """
         settings = self.resolved(problem.loss)
-        run = _Run(settings, problem, validation, network, deadline, n_iterations, smoothing)
+        given = (problem, validation, network, deadline, n_iterations, smoothing, movable)
+        run = _Run(settings, *given)
         return run.descend(np.random.default_rng(seed))
 
     def resolved(self, loss: Loss) -> MiniBatch:
@@ -162,12 +165,13 @@ class _Run:
     deadline: Deadline
     n_iterations: int | None
     smoothing: Smoothing | None = None
+    movable: Bools | None = None
     begun: float = field(default_factory=now)
     losses: list[float] = field(default_factory=list)
 
     def descend(self, generator: np.random.Generator) -> FineTuned:
         """All steps, or until the time is over."""
-        parts = parts_of(self.network, self.train.rows)
+        parts = parts_of(self.network, self.train.rows, self.movable)
         current = _Parameters.of(self.network, parts)
         measured = (
             None

@@ -142,34 +142,41 @@ class Stored(NamedTuple):
     share: Floats
 
 
-def parts_of(network: ReluNetwork, rows: Rows) -> tuple[Part, ...]:
+def parts_of(network: ReluNetwork, rows: Rows, movable: Bools | None = None) -> tuple[Part, ...]:
     """Every input in one part: the ramps of each column, and all others together.
 
     Neighbouring bins of a column in which a neuron of sparse weights rises alike are one ramp, and
     move together.
+
+    Parameters
+    ----------
+    movable : (n_neurons, n_inputs), which of dense weights move; None for all
     """
     weights = network.weights
     if not isinstance(rows, CodedRows):
-        found = [_plain_part(weights, np.arange(network.n_features))]
+        found = [_plain_part(weights, np.arange(network.n_features), movable)]
     elif network.is_sparse:
         plain = rows.coding.plain_codes
         found = [_plain_part(weights, plain), *_ramp_parts(sparse.csr_array(weights), rows)]
     else:
         plain = rows.coding.plain_codes
-        found = [_plain_part(weights, plain)]
+        found = [_plain_part(weights, plain, movable)]
         others = np.setdiff1d(np.arange(rows.coding.n_codes), plain)
         columns = rows.coding.column_of_code[others]
         for column in np.unique(columns).tolist():
             codes = others[columns == column]
             ramps = Ramps.of(rows, column, codes, np.ones(len(codes), dtype=np.intp))
-            found.append(replace(_plain_part(weights, codes), ramps=ramps))
+            found.append(replace(_plain_part(weights, codes, movable), ramps=ramps))
     return tuple(one for one in found if len(one.neurons) and len(one.codes))
 
 
-def _plain_part(weights: Weights, codes: Integers) -> Part:
+def _plain_part(weights: Weights, codes: Integers, movable: Bools | None = None) -> Part:
     """All neurons that read one of some codes."""
     if isinstance(weights, np.ndarray):
-        return Part(codes, np.arange(len(weights)), weights[:, codes])
+        whole = Part(codes, np.arange(len(weights)), weights[:, codes])
+        if movable is None or movable[:, codes].all():
+            return whole
+        return replace(whole, moves=movable[:, codes].astype(np.float32))
     stored = sparse.coo_array(weights[:, codes])
     neurons, place = np.unique(stored.row, return_inverse=True)
     start, moves = (np.zeros((len(neurons), len(codes))) for _ in range(2))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lifenet.data.columns import CodedColumns
     from lifenet.data.folds import Fold
     from lifenet.data.inputs import Inputs
+    from lifenet.data.interactions import Groups
     from lifenet.data.run import Run
     from lifenet.losses import Loss
     from lifenet.network import ReluNetwork
@@ -116,6 +117,7 @@ class BoostedTrees(Settings):
             data.problem.loss,
             _seed(run),
             run,
+            None if data.interactions is None else data.interactions.groups,
         )
         return search.best()
 
@@ -131,12 +133,17 @@ class BoostedTrees(Settings):
         """Settings of the trees, by scikit-learn's names, and the number of rounds."""
         return {**settings.settings._asdict(), "n_rounds": settings.n_rounds}
 
-    def sizes(self, n_rows: int) -> list[TreeSettings]:
-        """Trees of all sizes, rising; no two are the same."""
+    def sizes(self, n_rows: int, groups: Groups | None = None) -> list[TreeSettings]:
+        """Trees of all sizes, rising; no two are the same.
+
+        Parameters
+        ----------
+        groups : columns that a leaf may be bounded in together; None for all
+        """
         rows, rate = int(self.min_samples_leaf[0]), float(self.learning_rate[0])
         most = max(2, n_rows // rows)
         sizes = sorted({min(int(n), most) for n in self.max_leaf_nodes})
-        return [TreeSettings(leaves, rows, rate, self.max_features) for leaves in sizes]
+        return [TreeSettings(leaves, rows, rate, self.max_features, groups) for leaves in sizes]
 
     def rounds(self, max_leaf_nodes: int, n_rows: int, loss: Loss) -> list[int]:
         """Numbers of rounds that are compared, of trees of a size."""
@@ -154,6 +161,7 @@ class _Search:
     ----------
     samples : training and validation rows of each fold, as trees see them
     n_rows : rows that the trees will be grown on
+    groups : columns that a leaf may be bounded in together; None for all
     reserved : seconds for growing the trees that were tried on all rows, where time is limited
     """
 
@@ -164,13 +172,14 @@ class _Search:
     loss: Loss
     seed: np.random.SeedSequence
     run: Run
+    groups: Groups | None = None
     reserved: list[float] = field(default_factory=list)
 
     def best(self) -> Choice | None:
         companion = self.companion
         n_train = min(len(train.target) for train, _ in self.samples)
         best: Choice | None = None
-        for settings in companion.sizes(n_train):
+        for settings in companion.sizes(n_train, self.groups):
             found = self._try(settings)
             worse = best is not None and found is not None and found.loss > best.loss
             best = _better(best, found)
