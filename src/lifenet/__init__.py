@@ -35,6 +35,7 @@ from lifenet.output.elastic_net import ElasticNetOutput
 from lifenet.output.mixing import Mixing
 from lifenet.output.ridge import RidgeOutput
 from lifenet.output.selection import BaseLearnerSelection
+from lifenet.recipe.pairs import BestPairs
 from lifenet.recipe.presets import preset
 from lifenet.recipe.recipe import Recipe
 from lifenet.schema import FeatureSchema
@@ -51,6 +52,7 @@ __all__ = [
     "AdamRegressor",
     "Averaging",
     "BaseLearnerSelection",
+    "BestPairs",
     "BoostedTrees",
     "Bootstrap",
     "CodedNetwork",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats
     from lifenet.compress.frontier import Frontier
     from lifenet.data.inputs import Inputs
+    from lifenet.data.interactions import Interactions
     from lifenet.data.units import Units
     from lifenet.network import ColumnCoding
     from lifenet.stacking.base import FoldFit, Stacked
@@ -106,7 +107,7 @@ class DistilMixin(NetworkEstimator):
                 network.linear - network.linear.mean(axis=1, keepdims=True),
             )
         if self.coding_ is None:
-            return network
+            return network.dense()
         return CodedNetwork(self.coding_, network.compact(units.scaling.center))
 
     @property
@@ -181,6 +182,7 @@ class DistilMixin(NetworkEstimator):
             self._code_groups(),
             saved,
             deadline,
+            self._interactions(),
         )
         return replace(frontier, seen=seen).unscaled(
             lambda one: self._coded(units.unscale(one, trained=False), units), units.spread
@@ -188,6 +190,10 @@ class DistilMixin(NetworkEstimator):
 
     def _code_groups(self) -> Any:
         """The codes of each column; None without codes."""
+        raise NotImplementedError
+
+    def _interactions(self) -> Interactions | None:
+        """Which columns a neuron may read together; None for all."""
         raise NotImplementedError
 
     def _keep_fit(self, data: Inputs, slices: FoldSlices | None) -> None:

@@ -38,15 +38,15 @@ class LIFERegressor(NetworkRegressor, LIFEEstimator):
 output layer or None, default=None
         Step 3: `RidgeOutput`, `ElasticNetOutput`, `BaseLearnerSelection`, `Mixing` or `Averaging`.
         "linear" is least squares without a penalty. None leaves the preset's.
-    preset : {"auto", "paper", "fast", "best", "small"} or Recipe, default="auto"
+    preset : {"auto", "paper", "fast", "best", "small", "glass"} or Recipe, default="auto"
         "paper" is the paper's method. "fast" adds leaf neurons of boosted trees on codes of the
         columns, fine-tunes all neurons and averages over folds: more accurate, and as exact to
         read. "best" takes several times as long, and may have whole boosted trees beside the
         network, which `stacked_` tells; "small" has at most 64 neurons, distilled from a "fast"
-        one. "auto" is "fast", and "paper" where a step, `coding`, `finetune` or `warm_start` is
-        given. Beside a named preset or a `Recipe`, such a parameter replaces that part of it. With
-        fewer than a hundred distinct rows, too few for folds, all are the paper's, and a warning
-        says so.
+        one; "glass" is a sum of effects of single columns and of the pairs that pay. "auto" is
+        "fast", and "paper" where a step, `coding`, `finetune` or `warm_start` is given. Beside a
+        named preset or a `Recipe`, such a parameter replaces that part of it. With fewer than a
+        hundred distinct rows, too few for folds, all are the paper's, and a warning says so.
     coding : {"both", "quantile", "piecewise", "full"}, QuantileCoding or None, default=None
         Whether columns are first bent by piecewise-linear codes with knots at their quantiles,
         which makes heavy tails and outliers harmless. `network_` is then a `CodedNetwork`, read in
@@ -62,6 +62,14 @@ output layer or None, default=None
         little, 3 much. "auto", that of the presets but "paper", takes as much as costs about a
         hundredth of the validation loss; 0, that of "paper", is the most accurate network whatever
         its shape. None leaves the preset's.
+    interaction_cst : "pairwise", "no_interactions", groups of columns, BestPairs or None, \
+default=None
+        Which columns a neuron may read together: those of one group, as in scikit-learn's boosted
+        trees. Groups are sequences of indices, or of names where `X` is a data frame, such as
+        ``[["age", "income"], [2, 3]]``; columns of no group form one more, and groups may share
+        columns. "no_interactions" gives a sum of functions of single columns, "pairwise" one of
+        functions of pairs, and `BestPairs` of single columns and those pairs that pay on the
+        validation rows. None leaves the preset's: all columns act together, but with "glass".
     loss : "squared_error" or Loss, default="squared_error"
         What is minimised. A loss object (see `lifenet.losses`) has one output and the identity
         link, and sees the target brought to mean zero and deviation one.
@@ -111,6 +119,8 @@ output layer or None, default=None
         The network of every fold: its rows, neurons, loss, and how fine-tuning went.
     stacked_ : tuple of Stacked
         The companions that were weighed beside the network, and their weights.
+    interaction_cst_ : tuple of tuple of int, or None
+        Groups of columns: every neuron reads those of one group. None where all may act together.
     schema_ : FeatureSchema
         Names and training ranges of the columns.
     n_iter_ : int
@@ -143,6 +153,7 @@ output layer or None, default=None
         coding: Any = None,
         finetune: Any = None,
         smoothness: float | str | None = None,
+        interaction_cst: Any = None,
         loss: Loss | str = "squared_error",
         validation: Any = "auto",
         warm_start: bool = False,
@@ -158,6 +169,7 @@ output layer or None, default=None
         self.coding = coding
         self.finetune = finetune
         self.smoothness = smoothness
+        self.interaction_cst = interaction_cst
         self.loss = loss
         self.validation = validation
         self.warm_start = warm_start
@@ -195,7 +207,7 @@ class LIFEClassifier(NetworkClassifier, LIFEEstimator):
 output layer or None, default=None
         Step 3: `RidgeOutput`, `ElasticNetOutput`, `BaseLearnerSelection`, `Mixing` or `Averaging`.
         "linear" is a logistic or multinomial fit without a penalty. None leaves the preset's.
-    preset : {"auto", "paper", "fast", "best", "small"} or Recipe, default="auto"
+    preset : {"auto", "paper", "fast", "best", "small", "glass"} or Recipe, default="auto"
         The paper's method, or a more accurate recipe; see `LIFERegressor`.
     coding : {"both", "quantile", "piecewise", "full"}, QuantileCoding or None, default=None
         Piecewise-linear codes of the columns; see `LIFERegressor`.
@@ -203,6 +215,9 @@ output layer or None, default=None
         Refinement of all neurons and the output layer together; see `LIFERegressor`.
     smoothness : float, "auto" or None, default=None
         What is paid for a function that is straight over short distances; see `LIFERegressor`.
+    interaction_cst : "pairwise", "no_interactions", groups of columns, BestPairs or None, \
+default=None
+        Which columns a neuron may read together; see `LIFERegressor`.
     validation : "auto", float, splitter or None, default="auto"
         Rows that no member sees, on which penalties are chosen; see `LIFERegressor`.
     class_weight : dict, "balanced" or None, default=None
@@ -225,7 +240,8 @@ output layer or None, default=None
         The labels; with two of them, scores are log-odds of the second.
     network_ : ReluNetwork or CodedNetwork
         The fitted network, in the units of the data; its score is on the logit scale.
-    recipe_, members_, hierarchy_, record_, folds_, stacked_, coding_, schema_, n_iter_
+    recipe_, members_, hierarchy_, record_, folds_, stacked_, interaction_cst_, coding_, schema_, \
+n_iter_
         As in `LIFERegressor`.
     n_features_in_, feature_names_in_
         As in all of scikit-learn.
@@ -255,6 +271,7 @@ output layer or None, default=None
         coding: Any = None,
         finetune: Any = None,
         smoothness: float | str | None = None,
+        interaction_cst: Any = None,
         validation: Any = "auto",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         warm_start: bool = False,
@@ -270,6 +287,7 @@ output layer or None, default=None
         self.coding = coding
         self.finetune = finetune
         self.smoothness = smoothness
+        self.interaction_cst = interaction_cst
         self.validation = validation
         self.class_weight = class_weight
         self.warm_start = warm_start

@@ -18,6 +18,7 @@ from lifenet.data.coded_rows import CodedRows
 from lifenet.data.columns import code_groups, coded_columns
 from lifenet.data.folds import CrossFit, Fold, TooFewRows
 from lifenet.data.inputs import unchanged_on_failure
+from lifenet.data.interactions import Interactions
 from lifenet.data.rows import ArrayRows
 from lifenet.data.run import Run
 from lifenet.estimators._distilling import DistilMixin, FoldSlices
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from lifenet._typing import Floats, Integers
     from lifenet.data.inputs import Inputs
+    from lifenet.data.interactions import Groups
     from lifenet.data.units import Units
     from lifenet.network import ReluNetwork
     from lifenet.recipe.recipe import Fitted
@@ -54,6 +56,7 @@ _PARTS = {
     "readout": "RidgeOutput()",
     "coding": "QuantileCoding()",
     "finetune": "LBFGS()",
+    "interaction_cst": "BestPairs()",
 }
 _CUT = "time_limit={:g} seconds: {}. Give more time for a more accurate model."
 _TOO_FEW = "{} The network is fitted by the paper's method instead, as preset='paper' does."
@@ -93,6 +96,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         "coding": [StrOptions(set(CODINGS)), HasMethods(["learn", "check"]), None],
         "finetune": [StrOptions(set(FINETUNINGS)), HasMethods(["refine", "check"]), None],
         "smoothness": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
+        "interaction_cst": Recipe._parameter_constraints["interaction_cst"],
         "warm_start": ["boolean"],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
@@ -104,6 +108,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
     coding: Any
     finetune: Any
     smoothness: float | str | None
+    interaction_cst: Any
     validation: Any
     warm_start: bool
     time_limit: float | None
@@ -116,6 +121,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
     record_: Record
     folds_: tuple[FoldRecord, ...]
     member_inputs_: Integers | None
+    interaction_cst_: Groups | None
     _split_seed: int
 
     def set_params(self, **params: Any) -> Self:
@@ -172,7 +178,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
             fitted = fit_life(data, self._with_members(recipe, before, data.units), run)
         except TooFewRows as few:
             warnings.warn(_TOO_FEW.format(few), stacklevel=5)
-            self.recipe_ = replace(preset("paper"), compress=recipe.compress)
+            self.recipe_ = _of_few_rows(recipe)
             data = self._inputs(X, y, sample_weight, given, reset=True)
             fitted = fit_life(data, self.recipe_, run)
         self._split_seed = run.split_seed
@@ -203,6 +209,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
             coding=self.coding,
             finetune=self.finetune,
             smoothness=self.smoothness,
+            interaction_cst=self.interaction_cst,
             warm_start=self.warm_start,
         )
 
@@ -231,6 +238,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
             groups=self._code_groups(),
             validation=self.validation,
             given=given,
+            names=getattr(self, "feature_names_in_", None),
         )
 
     def _keep_fitted(
@@ -238,6 +246,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
     ) -> None:
         """Keep what was trained, in the user's units."""
         units = data.units
+        self.interaction_cst_ = fitted.groups
         self._keep(self._coded(units.unscale(fitted.network, trained=not before), units), data)
         self._keep_fit(data, self._fold_slices(fitted, seed, units))
         self.hierarchy_ = hierarchy_of(fitted, units)
@@ -309,7 +318,8 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
                 "folds neurons belong to none; use a ridge or elastic-net output layer, or fit "
                 "with preset='paper' and finetune=None."
             )
-        return [(neurons_for_linear(units.rescale(self._inner), data.rows), 0)]
+        apart = self.interaction_cst_ is not None
+        return [(neurons_for_linear(units.rescale(self._inner), data.rows, apart=apart), 0)]
 
     def _rows(
         self, X: Floats, target: Floats, weight: Floats | None, *, reset: bool
@@ -325,6 +335,11 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
 
     def _code_groups(self) -> Any:
         return code_groups(self.coding_)
+
+    def _interactions(self) -> Interactions | None:
+        if self.interaction_cst_ is None:
+            return None
+        return Interactions.of(self.interaction_cst_, self._code_groups())
 
     @property
     def member_names_(self) -> tuple[str, ...]:
@@ -348,3 +363,10 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         check_is_fitted(self)
         names = [f"neuron{number}" for number in range(self.network_.n_neurons)]
         return np.asarray(names, dtype=object)
+
+
+def _of_few_rows(recipe: Recipe) -> Recipe:
+    """The paper's recipe in place of one that needs more rows; these tell of no pairs that pay."""
+    given = recipe.interaction_cst
+    groups = "no_interactions" if hasattr(given, "choose") else given
+    return replace(preset("paper"), compress=recipe.compress, interaction_cst=groups)

@@ -48,11 +48,13 @@ def compose(
     coding: Any = None,
     finetune: Any = None,
     smoothness: float | str | None = None,
+    interaction_cst: Any = None,
     warm_start: bool = False,
 ) -> Recipe:
     """The recipe of a preset, with the fields that are given in place of its own, checked.
 
-    With "auto", a field or `warm_start` means "paper", and none of them "fast".
+    With "auto", a part or `warm_start` means "paper", and none of them "fast"; `interaction_cst`
+    goes with both.
     """
     given = {
         "sampler": sampler,
@@ -62,7 +64,8 @@ def compose(
         "finetune": finetune,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    for name, value in {"preset": preset, **given}.items():
+    all_given = {"preset": preset, **given, "interaction_cst": interaction_cst}
+    for name, value in all_given.items():
         if isinstance(value, type):
             raise ValueError(
                 f"The {name!r} parameter must be an object, not the class {value.__name__}; "
@@ -80,6 +83,8 @@ def compose(
         recipe = replace(recipe, finetune=tuning)
     if smoothness is not None:
         recipe = replace(recipe, smoothness=smoothness)
+    if interaction_cst is not None:
+        recipe = replace(recipe, interaction_cst=interaction_cst)
     recipe.check()
     if warm_start and isinstance(recipe.resampling, CrossFit):
         raise ValueError(

@@ -13,6 +13,7 @@ from lifenet.finetune.minibatch import MiniBatch
 from lifenet.neurons.hierarchy import Hierarchy
 from lifenet.neurons.leaves import Leaves
 from lifenet.output.ridge import RidgeOutput
+from lifenet.recipe.pairs import BestPairs
 from lifenet.recipe.recipe import Recipe
 from lifenet.stacking.boosted_trees import BoostedTrees
 from lifenet.stacking.linear_model import LinearModel
@@ -36,6 +37,7 @@ _BEST = replace(
     stack=(LinearModel(), BoostedTrees()),
 )
 _SMALL = replace(_FAST, compress=Distil(64))
+_GLASS = replace(_FAST, interaction_cst=BestPairs())
 
 #: Names of the presets, and what each is for.
 PRESETS = {
@@ -43,8 +45,9 @@ PRESETS = {
     "fast": "leaf neurons and base learners on codes, fine-tuned, averaged over folds",
     "best": 'more folds and steps than "fast", and whole boosted trees where they pay',
     "small": 'at most 64 neurons, distilled from "fast"',
+    "glass": "effects of single columns and of the pairs that pay, and nothing else",
 }
-_RECIPES = {"paper": _PAPER, "fast": _FAST, "best": _BEST, "small": _SMALL}
+_RECIPES = {"paper": _PAPER, "fast": _FAST, "best": _BEST, "small": _SMALL, "glass": _GLASS}
 
 
 def preset(name: str) -> Recipe:
@@ -52,7 +55,7 @@ def preset(name: str) -> Recipe:
 
     Parameters
     ----------
-    name : {"paper", "fast", "best", "small"}
+    name : {"paper", "fast", "best", "small", "glass"}
     """
     if name not in _RECIPES:
         names = ", ".join(repr(known) for known in _RECIPES)

@@ -25,6 +25,7 @@ from lifenet.output.ridge import RidgeOutput
 from lifenet.output.smooth import fit_smooth
 from lifenet.recipe.auto import resolve, resolve_resampling
 from lifenet.recipe.pace import fit_rows_in_time
+from lifenet.recipe.pairs import restrict
 from lifenet.stacking.base import Ensemble, FoldFit, add_with_weight, share_rows
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from lifenet.data.folds import Fold
     from lifenet.data.inputs import Inputs
+    from lifenet.data.interactions import Groups
     from lifenet.data.run import Run
     from lifenet.neurons.source import Grown
     from lifenet.stacking.base import Stacked
@@ -73,6 +75,12 @@ class Recipe(Settings):
         nothing. It falls on the output layer and on fine-tuning, and needs a `RidgeOutput`. "auto"
         pays as much as costs about a hundredth of the validation loss, and nothing where there are
         no validation rows. 0 pays nothing.
+    interaction_cst : "pairwise", "no_interactions", groups of columns, BestPairs or None, \
+default=None
+        Which columns a neuron may read together: those of one group, so that the network is a sum
+        of functions of one group each. Groups are sequences of indices or names; columns of no
+        group form one more, and groups may share columns. "no_interactions" has each column alone,
+        "pairwise" all pairs, `BestPairs` those that pay. None lets all columns act together.
 
     Examples
     --------
@@ -94,6 +102,11 @@ class Recipe(Settings):
         "stack": [tuple, list],
         "compress": [HasMethods(["distil", "check"]), None],
         "smoothness": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "interaction_cst": [
+            StrOptions({"pairwise", "no_interactions"}),
+            HasMethods(["choose", "check"]),
+            *(tuple, list, None),
+        ],
     }
 
     codes: Any = None
@@ -104,6 +117,7 @@ class Recipe(Settings):
     stack: Sequence[Any] = ()
     compress: Any = None
     smoothness: float | str = 0.0
+    interaction_cst: Any = None
 
     def check(self) -> None:
         """Refuse parts that are out of their range or cannot be combined."""
@@ -120,7 +134,7 @@ class Recipe(Settings):
                     "among them."
                 )
         single = (self.codes, self.output, self.finetune, self.resampling, self.compress)
-        for part in (*single, *self.neurons, *self.stack):
+        for part in (*single, *self.neurons, *self.stack, *self._choosers):
             if isinstance(part, type):
                 raise ValueError(
                     f"A part of a recipe must be an object, not the class {part.__name__}; "
@@ -129,6 +143,12 @@ class Recipe(Settings):
             if part is not None:
                 part.check()
         self._check_together()
+
+    @property
+    def _choosers(self) -> tuple[Any, ...]:
+        """What chooses the columns that may act together, where something does."""
+        given = self.interaction_cst
+        return (given,) if hasattr(given, "choose") or isinstance(given, type) else ()
 
     def _check_together(self) -> None:
         paid = not isinstance(self.smoothness, str) and self.smoothness > 0
@@ -146,7 +166,7 @@ class Recipe(Settings):
                 "resampling=CrossFit(), or stack=()."
             )
         ramps = getattr(self.codes, "kind", None) == "full"
-        for part in (*self.neurons, *self.stack):
+        for part in (*self.neurons, *self.stack, *self._choosers):
             if getattr(part, "needs_ramps", False) and not ramps:
                 raise ValueError(
                     f"{type(part).__name__} needs ramps of the columns, and codes of kind "
@@ -173,6 +193,7 @@ class Fitted:
     n_folds : folds that there were; more than were trained where time ran out
     share : weight of the mean of the folds' networks in `network`
     stacked : companions that were weighed
+    groups : columns that neurons read together; None for all
     """
 
     network: ReluNetwork
@@ -180,11 +201,13 @@ class Fitted:
     n_folds: int
     share: float = 1.0
     stacked: tuple[Stacked, ...] = ()
+    groups: Groups | None = None
 
 
 def fit_life(data: Inputs, recipe: Recipe, run: Run) -> Fitted:
     """LIFE: a network for each fold, their mean, its companions, fewer neurons where asked."""
     folds = resolve_resampling(recipe.resampling, data.problem).folds(data, run.split_seed)
+    data, folds = restrict(data, folds, recipe.interaction_cst, run)
     by = _FOLDS_BY[(recipe.compress is not None) + bool(recipe.stack)]
     fits = fit_folds(recipe, folds, run.until(run.deadline.at(by)))
     ensemble = Ensemble.of(mean_network(fits), fits)
@@ -193,7 +216,8 @@ def fit_life(data: Inputs, recipe: Recipe, run: Run) -> Fitted:
     network = ensemble.network
     if recipe.compress is not None:
         network = recipe.compress.distil(network, fits[0], data, run)
-    return Fitted(network, fits, len(folds), ensemble.share, ensemble.stacked)
+    groups = None if data.interactions is None else data.interactions.groups
+    return Fitted(network, fits, len(folds), ensemble.share, ensemble.stacked, groups)
 
 
 def fit_fold(recipe: Recipe, fold: Fold, run: Run) -> FoldFit:
