@@ -14,6 +14,7 @@ from lifenet.network.coded_restriction import CodedRestriction
 from lifenet.network.coding import ColumnCoding
 from lifenet.network.grid import Cells, Grid
 from lifenet.network.limits import steps_to_switch
+from lifenet.network.pairwise import Distribution, FeatureFunction, PairwiseNetwork
 from lifenet.network.protocol import Bounded, Coded, Limited, PiecewiseLinear, Restriction
 from lifenet.network.relu import ReluNetwork
 from lifenet.network.restriction import ReluRestriction
@@ -28,8 +29,11 @@ __all__ = [
     "ColumnBound",
     "ColumnCoding",
     "ColumnTables",
+    "Distribution",
+    "FeatureFunction",
     "Grid",
     "Limited",
+    "PairwiseNetwork",
     "PiecewiseLinear",
     "ReluNetwork",
     "ReluRestriction",
