@@ -16,12 +16,13 @@ Each result has ``to_frame()``, and a display in `lifenet.plots`.
 `pair_effect` |
 | Why this prediction? | `explain_row`; of many rows `explain_rows` |
 | How far does an equation hold? | `equation_fidelity`, `roughness` |
-| Can curves and pairs say it? | `interaction_order` |
+| Can curves and pairs say it? | `interaction_order`; which curves and pairs: `decompose` |
 | Would another network say the same? | `stability` |
 """
 
 from __future__ import annotations
 
+from lifenet.explain.anova import FunctionalAnova, decompose
 from lifenet.explain.effects import Curve, Effects, accumulated_effects, partial_dependence
 from lifenet.explain.fidelity import EquationFidelity, Roughness, equation_fidelity, roughness
 from lifenet.explain.importance import FeatureImportance, feature_importance
@@ -49,6 +50,7 @@ __all__ = [
     "Effects",
     "EquationFidelity",
     "FeatureImportance",
+    "FunctionalAnova",
     "InteractionOrder",
     "Interactions",
     "MergedRegions",
@@ -62,6 +64,7 @@ __all__ = [
     "VaryingCoefficients",
     "accumulated_effects",
     "coefficient_signs",
+    "decompose",
     "equation_fidelity",
     "explain_row",
     "explain_rows",
