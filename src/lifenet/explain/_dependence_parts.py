@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats
     from lifenet.explain._margins import Axis, Margin
     from lifenet.explain._sample import Sample
+    from lifenet.network import FeatureNeurons
 
 __all__ = ["DependenceParts"]
 
@@ -40,6 +41,7 @@ class DependenceParts:
     def of(
         cls,
         sample: Sample,
+        neurons: FeatureNeurons | None,
         margins: Sequence[Margin],
         background: Floats,
         pairs: Sequence[tuple[int, int]],
@@ -52,14 +54,14 @@ class DependenceParts:
             curves.append(effect - margin.mean(np.interp(margin.places, axis.places, effect)))
         grids = [margin.surface_axis() for margin in margins]
         planes = tuple((grids[first], grids[second]) for first, second in pairs)
-        surfaces = []
         weights = [
             margin.mass @ grid.hats(margin.places)
             for margin, grid in zip(margins, grids, strict=True)
         ]
-        for first, second in pairs:
-            table = _joint_means(sample, background, margins, grids, (first, second))
-            surfaces.append(_pure(table, weights[first], weights[second]))
+        surfaces = []
+        for pair, plane in zip(pairs, planes, strict=True):
+            table = _joint_means(sample, neurons, background, pair, plane)
+            surfaces.append(_pure(table, *(weights[feature] for feature in pair)))
         return cls(tuple(margins), axes, tuple(curves), tuple(pairs), planes, tuple(surfaces))
 
     def main(self, rows: Floats) -> Floats:
@@ -114,30 +116,18 @@ def _means(sample: Sample, rows: Floats, columns: tuple[int, ...], axis: Axis) -
 
 def _joint_means(
     sample: Sample,
+    neurons: FeatureNeurons | None,
     rows: Floats,
-    margins: Sequence[Margin],
-    grids: Sequence[Axis],
     pair: tuple[int, int],
+    grids: tuple[Axis, Axis],
 ) -> Floats:
-    """Mean score with both features at each pair of values, (g, h), but for functions of one.
-
-    Where the second is a single column it moves along it, which is exact and fast.
-    """
-    first, second = pair
-    if grids[second].labels is not None and grids[first].labels is None:
-        return _joint_means(sample, rows, margins, grids, (second, first)).T
-    columns, axis = margins[second].columns, grids[second]
-    table = np.empty((len(grids[first].places), len(axis.places)))
-    for number, point in enumerate(grids[first].points):
-        start = _put(rows, margins[first].columns, point)
-        if axis.labels is None:
-            targets = np.repeat(start[None], len(axis.places), axis=0)
-            targets[:, :, columns[0]] = axis.places[:, None]
-            moved = sample.network.moves(start, targets)[:, :, columns[0], sample.output]
-            table[number] = moved.mean(axis=1)
-        else:
-            table[number] = _means(sample, start, columns, axis)
-    return table
+    """Mean score with both features at each pair of values, (g, h), but for functions of one."""
+    first, second = grids
+    if neurons is not None:
+        return neurons.joint_means(rows, pair, first.points, second.points)
+    columns, others = (sample.groups[feature] for feature in pair)
+    means = [_means(sample, _put(rows, columns, point), others, second) for point in first.points]
+    return np.array(means)
 
 
 def _pure(table: Floats, first: Floats, second: Floats) -> Floats:

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from lifenet._typing import Floats
     from lifenet.explain._margins import Axis, Margin
-    from lifenet.explain._sample import Sample
-    from lifenet.network import FeatureFunction
+    from lifenet.network import FeatureFunction, FeatureNeurons
 
 __all__ = ["ExactParts"]
 
@@ -46,9 +45,9 @@ class ExactParts:
     levels: Floats
 
     @classmethod
-    def of(cls, sample: Sample, margins: Sequence[Margin]) -> ExactParts | None:
+    def of(cls, neurons: FeatureNeurons, margins: Sequence[Margin]) -> ExactParts | None:
         """The parts, or None where a neuron reads more than two features."""
-        network = PairwiseNetwork.of(sample.network, sample.groups, sample.output)
+        network = PairwiseNetwork.of(neurons)
         if network is None:
             return None
         known = [Distribution(margin.points, margin.mass) for margin in margins]

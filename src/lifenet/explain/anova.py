@@ -16,6 +16,7 @@ from lifenet.explain._subject import subject_of
 from lifenet.explain.effects import Curve
 from lifenet.explain.interactions import interaction_strength
 from lifenet.explain.pairs import PairEffect
+from lifenet.network import FeatureNeurons
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -196,7 +197,7 @@ def decompose(
     sample_weight: npt.ArrayLike | None = None,
     output: int | None = None,
     max_pairs: int = 10,
-    n_background: int = 200,
+    n_background: int = 500,
     random_state: int = 0,
 ) -> FunctionalAnova:
     """Functional ANOVA of a score: intercept, one function a feature, one a pair of features.
@@ -216,7 +217,7 @@ def decompose(
     schema, sample_weight, output : as in `accumulated_effects`
     max_pairs : int, default=10
         Pairs of features where neurons read more than two: those that act together most.
-    n_background : int, default=200
+    n_background : int, default=500
         Background rows in that case.
     random_state : int, default=0
         Of their draw.
@@ -235,7 +236,8 @@ def decompose(
     _check_count("n_background", n_background, 1)
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
     margins = margins_of(sample)
-    exact = ExactParts.of(sample, margins)
+    neurons = FeatureNeurons.of(sample.network, sample.groups, sample.output)
+    exact = None if neurons is None else ExactParts.of(neurons, margins)
     parts: _Parts
     if exact is not None:
         parts, of_pairs = exact, _variances(exact, margins)
@@ -247,7 +249,7 @@ def decompose(
         fresh = draw_product(margins, _DRAWS, generator)
         pairs = _strongest(sample, fresh, max_pairs, random_state)
         background = draw_product(margins, n_background, generator)
-        parts = DependenceParts.of(sample, margins, background, pairs)
+        parts = DependenceParts.of(sample, neurons, margins, background, pairs)
         of_pairs, whole = _variances(parts, margins), _measure(sample, parts, fresh)
     deviation = float(np.sqrt(whole.variance))
     return FunctionalAnova(

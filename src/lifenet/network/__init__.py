@@ -12,6 +12,7 @@ from lifenet.network.coded import CodedNetwork
 from lifenet.network.coded_bounds import ColumnBound
 from lifenet.network.coded_restriction import CodedRestriction
 from lifenet.network.coding import ColumnCoding
+from lifenet.network.feature_neurons import FeatureNeurons
 from lifenet.network.grid import Cells, Grid
 from lifenet.network.limits import steps_to_switch
 from lifenet.network.pairwise import Distribution, FeatureFunction, PairwiseNetwork
@@ -31,6 +32,7 @@ __all__ = [
     "ColumnTables",
     "Distribution",
     "FeatureFunction",
+    "FeatureNeurons",
     "Grid",
     "Limited",
     "PairwiseNetwork",

@@ -8,25 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lifenet.kernels.marginals import hinge_means
 from lifenet.network.coded import CodedNetwork
 from lifenet.network.coding import ColumnCoding
+from lifenet.network.relu import ReluNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lifenet._typing import Bools, Floats, Integers
-    from lifenet.network.relu import ReluNetwork
     from lifenet.network.tables import ColumnTable
 
-__all__ = ["FeatureNeurons", "as_coded"]
-
-
-def as_coded(network: ReluNetwork | CodedNetwork) -> CodedNetwork:
-    """A network as one of codes; columns without a coding are their own codes."""
-    if isinstance(network, CodedNetwork):
-        return network
-    bare = [None] * network.n_features
-    return CodedNetwork(ColumnCoding(bare, bare), network)
+__all__ = ["FeatureNeurons"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +42,18 @@ class FeatureNeurons:
     coded: CodedNetwork
     groups: tuple[tuple[int, ...], ...]
     output: int = 0
+
+    @classmethod
+    def of(
+        cls, network: object, groups: Sequence[tuple[int, ...]], output: int = 0
+    ) -> FeatureNeurons | None:
+        """The neurons of a network; None of one whose neurons are not known."""
+        if isinstance(network, ReluNetwork):  # columns without a coding are their own codes
+            bare = [None] * network.n_features
+            network = CodedNetwork(ColumnCoding(bare, bare), network)
+        if not isinstance(network, CodedNetwork):
+            return None
+        return cls(network, tuple(groups), output)
 
     @cached_property
     def beta(self) -> Floats:
@@ -116,6 +121,37 @@ class FeatureNeurons:
             held[held] = readers[found[held]] == neurons[held]
             total[:, held] += self._at(column, at_points[:, found[held]], values[:, place])
         return total
+
+    def joint_means(
+        self, rows: Floats, pair: tuple[int, int], first: Floats, second: Floats
+    ) -> Floats:
+        """Mean over rows of the neurons that read both of two features, set to pairs of values.
+
+        One sort of the rows a neuron serves all pairs of values.
+
+        Parameters
+        ----------
+        first, second : (g, number of columns) and (h, number of columns), values of the features
+
+        Returns
+        -------
+        ndarray of shape (g, h)
+        """
+        which = np.flatnonzero(self.reads[:, pair].all(axis=1))
+        part = self.coded.select(which)
+        offsets = part.tables.all_heights(part.coding.grid.locate(rows))
+        for feature in pair:
+            offsets -= self.heights(feature, rows[:, list(self.groups[feature])], which)
+        down, across = (
+            self.heights(feature, values, which)
+            for feature, values in zip(pair, (first, second), strict=True)
+        )
+        table = np.zeros((len(first), len(second)))
+        for number, coefficient in enumerate(self.beta[which].tolist()):
+            at = np.add.outer(down[:, number], across[:, number])
+            means = hinge_means(offsets[:, number], 1.0, at.ravel())
+            table += coefficient * means.reshape(at.shape)
+        return table
 
     def linear(self, feature: int, values: Floats) -> Floats:
         """The linear part of a feature at some of its values, (m,)."""

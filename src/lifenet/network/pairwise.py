@@ -16,15 +16,14 @@ from scipy import sparse
 from lifenet.kernels.broken_lines import BrokenLine
 from lifenet.kernels.marginals import hinge_means
 from lifenet.kernels.row_blocks import row_blocks
-from lifenet.network.coded import CodedNetwork
-from lifenet.network.feature_neurons import FeatureNeurons, as_coded
 from lifenet.network.hinge_lines import anchor_of, hinge_line, linear_line
-from lifenet.network.relu import ReluNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lifenet._typing import Floats, Integers
+    from lifenet.network.coded import CodedNetwork
+    from lifenet.network.feature_neurons import FeatureNeurons
 
 __all__ = ["Distribution", "FeatureFunction", "PairwiseNetwork"]
 
@@ -104,16 +103,8 @@ class PairwiseNetwork:
     members: tuple[Integers, ...]
 
     @classmethod
-    def of(
-        cls, network: object, groups: Sequence[tuple[int, ...]], output: int = 0
-    ) -> PairwiseNetwork | None:
-        """The network in this form.
-
-        None where a neuron reads more than two features, or neurons are not known.
-        """
-        if not isinstance(network, ReluNetwork | CodedNetwork):
-            return None
-        neurons = FeatureNeurons(as_coded(network), tuple(groups), output)
+    def of(cls, neurons: FeatureNeurons) -> PairwiseNetwork | None:
+        """The network in this form; None where a neuron reads more than two features."""
         count = neurons.reads.sum(axis=1)
         if (count > 2).any():
             return None

@@ -31,6 +31,7 @@ from lifenet.plots.neurons import (
     NeuronImportanceDisplay,
 )
 from lifenet.plots.partition import PartitionDisplay, region_polygon, regions_of
+from lifenet.plots.parts import EffectsAndPairsDisplay
 from lifenet.plots.stability import StabilityDisplay
 from lifenet.plots.varying import VaryingCoefficientsDisplay
 from lifenet.plots.waterfall import WaterfallDisplay
@@ -39,6 +40,7 @@ __all__ = [
     "CoefficientViolinDisplay",
     "DecompositionDisplay",
     "Edge",
+    "EffectsAndPairsDisplay",
     "EffectsDisplay",
     "FeatureImportanceDisplay",
     "FidelityDisplay",

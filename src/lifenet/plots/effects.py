@@ -35,7 +35,14 @@ if TYPE_CHECKING:
     from lifenet.explain.pairs import PairEffect
     from lifenet.network import PiecewiseLinear
 
-__all__ = ["EffectsDisplay", "PairEffectDisplay", "draw_band", "draw_curve"]
+__all__ = [
+    "EffectsDisplay",
+    "PairEffectDisplay",
+    "common_scale",
+    "draw_band",
+    "draw_curve",
+    "middle_of",
+]
 
 _WORDS = {
     "accumulated": "accumulated local effect",
@@ -114,7 +121,7 @@ class EffectsDisplay(ResultDisplay):
         """
         if max_features < 1:
             raise ValueError(f"max_features must be at least 1; got {max_features}.")
-        shown = [_middle(one, share_of_rows) for one in self.result.ranked()[:max_features]]
+        shown = [middle_of(one, share_of_rows) for one in self.result.ranked()[:max_features]]
         n_columns = columns_for(len(shown))
         n_rows = -(-len(shown) // n_columns)
         figure, grid = make_panels(ax, n_rows, n_columns, (2.6, 2.2), hspace=0.6, wspace=0.35)
@@ -124,7 +131,10 @@ class EffectsDisplay(ResultDisplay):
             draw_curve(panel, curve, BLUE)
             for number, other in enumerate(beside, 1):
                 draw_curve(
-                    panel, _middle(other[curve.feature], share_of_rows), COLOURS[number], thin=True
+                    panel,
+                    middle_of(other[curve.feature], share_of_rows),
+                    COLOURS[number],
+                    thin=True,
                 )
             panel.set_title(fold([curve.feature], 30)[0])
             tidy(panel)
@@ -134,9 +144,9 @@ class EffectsDisplay(ResultDisplay):
         self.ax_ = self.axes_[0] if ax is None else ax
         if share_scale:
             others = [
-                _middle(one[curve.feature], share_of_rows) for one in beside for curve in shown
+                middle_of(one[curve.feature], share_of_rows) for one in beside for curve in shown
             ]
-            low, high = _common_scale([*shown, *others])
+            low, high = common_scale([*shown, *others])
             for panel in self.axes_:
                 panel.set_ylim(low, high)
         self._label(figure, ax, len(shown), beside, share_of_rows)
@@ -230,7 +240,7 @@ def _draw_levels(ax: Any, curve: Curve, colour: str, *, thin: bool) -> None:
     ax.set_xticks(curve.values, fold(curve.labels, 12), rotation=60 if turned else 0)
 
 
-def _middle(curve: Curve, share: float) -> Curve:
+def middle_of(curve: Curve, share: float) -> Curve:
     """The curve between the quantiles that leave that share of the rows in the middle."""
     if not 0 < share <= 1:
         raise ValueError(f"share_of_rows must be above 0 and at most 1; it is {share}.")
@@ -246,7 +256,8 @@ def _middle(curve: Curve, share: float) -> Curve:
     )
 
 
-def _common_scale(curves: Sequence[Curve]) -> tuple[float, float]:
+def common_scale(curves: Sequence[Curve]) -> tuple[float, float]:
+    """Ends of a vertical axis on which all curves and the distributions at their feet fit."""
     ends = np.concatenate([curve.effect for curve in curves])
     low, high = float(ends.min()), float(ends.max())
     room = 0.08 * (high - low) or 1.0

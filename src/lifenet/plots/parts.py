@@ -1,0 +1,129 @@
+"""A network as curves of single features and maps of pairs, side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lifenet.explain.anova import decompose
+from lifenet.plots._display import ResultDisplay
+from lifenet.plots._edges import percent
+from lifenet.plots._style import BLUE, INK, columns_for, fold, make_panels, tidy
+from lifenet.plots.effects import PairEffectDisplay, common_scale, draw_curve, middle_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from lifenet.explain.anova import FunctionalAnova
+    from lifenet.explain.effects import Curve
+    from lifenet.explain.pairs import PairEffect
+
+__all__ = ["EffectsAndPairsDisplay"]
+
+#: Up to so many values have a tick each.
+_TICKED = 8
+#: Parts with a smaller share of the score's variance are rounding.
+_ROUNDING = 1e-18
+
+
+class EffectsAndPairsDisplay(ResultDisplay):
+    """The parts of a score: curves of features, then maps of pairs, the strongest first.
+
+    Curves are in units of the score (log-odds for a classifier) and share one vertical scale; the
+    grey bars at the foot are the distribution of the column. Maps show what two features do beyond
+    what each does alone: positive in purple, negative in orange, paler where there are no rows.
+    Titles give the share of the score's variance. Axes end where the middle 98 % of the rows end.
+
+    Parameters
+    ----------
+    result : FunctionalAnova
+        Of `decompose`.
+
+    Attributes
+    ----------
+    axes_ : panels of the curves, then of the pairs
+    """
+
+    result: FunctionalAnova
+    axes_: list[Any]
+    _explain = staticmethod(decompose)
+
+    def plot(self, ax: Any = None, *, max_features: int = 8, max_pairs: int = 4) -> Self:
+        """Draw the panels.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Place of all panels; None makes a figure of a fitting size.
+        max_features, max_pairs : int, default=8 and 4
+            Most panels of either sort.
+
+        Returns
+        -------
+        self
+        """
+        if max_features < 1:
+            raise ValueError(f"max_features must be at least 1; it is {max_features}.")
+        if max_pairs < 0:
+            raise ValueError(f"max_pairs must be at least 0; it is {max_pairs}.")
+        curves, surfaces = self._curves()[:max_features], self._surfaces()[:max_pairs]
+        n_columns = columns_for(max(len(curves), len(surfaces)))
+        above = -(-len(curves) // n_columns)
+        n_rows = above - (-len(surfaces) // n_columns)
+        figure, grid = make_panels(ax, n_rows, n_columns, (2.9, 2.4), hspace=0.6, wspace=0.5)
+        self.figure_, self.axes_ = figure if ax is None else ax.figure, []
+        low, high = common_scale([middle_of(curve, 0.98) for curve, _ in curves])
+        for place, (curve, share) in enumerate(curves):
+            panel = figure.add_subplot(grid[divmod(place, n_columns)])
+            self._draw_curve(panel, curve, share)
+            panel.set_ylim(low, high)
+            if place % n_columns == 0:
+                panel.set_ylabel(f"change of the {self.score_name}", fontsize=8, color=INK)
+            self.axes_.append(panel)
+        for place, (surface, share) in enumerate(surfaces):
+            row, column = divmod(place, n_columns)
+            panel = figure.add_subplot(grid[above + row, column])
+            self._draw_surface(panel, surface, share)
+            self.axes_.append(panel)
+        self.ax_ = self.axes_[0] if ax is None else ax
+        figure.suptitle(self._title(len(curves), len(surfaces)), fontsize=10, color=INK)
+        return self
+
+    def _curves(self) -> list[tuple[Curve, float]]:
+        """Curves with their shares, the strongest first."""
+        pairs = zip(self.result.curves, self.result.main_share.tolist(), strict=True)
+        return sorted(pairs, key=lambda pair: -pair[1])
+
+    def _surfaces(self) -> list[tuple[PairEffect, float]]:
+        """Surfaces with their shares, the strongest first; without those that are zero."""
+        pairs = zip(self.result.surfaces, self.result.pair_share.tolist(), strict=True)
+        return sorted((one for one in pairs if one[1] > _ROUNDING), key=lambda one: -one[1])
+
+    def _draw_curve(self, panel: Any, curve: Curve, share: float) -> None:
+        draw_curve(panel, middle_of(curve, 0.98), BLUE)
+        panel.set_title(f"{fold([curve.feature], 24)[0]}: {percent(share)}")
+        tidy(panel)
+        if curve.labels is None and len(curve.values) > _TICKED:
+            panel.locator_params(axis="x", nbins=4)
+
+    def _draw_surface(self, panel: Any, surface: PairEffect, share: float) -> None:
+        display = PairEffectDisplay(surface)
+        display.score_name = self.score_name
+        display.plot(panel)
+        panel.set_title(f"both: {percent(share)}")
+        for axis, name in zip((panel.xaxis, panel.yaxis), surface.features, strict=True):
+            axis.set_label_text(fold([name], 24)[0])
+
+    def _title(self, n_curves: int, n_surfaces: int) -> str:
+        result = self.result
+        text = f"Parts of the {self.score_name}, which is {result.intercept:.3g} on average"
+        if result.exact:
+            text += "; they sum to it exactly"
+        else:
+            text += f"; they leave over {percent(result.left_over)} of its variance"
+        hidden = len(result.curves) - n_curves, len(self._surfaces()) - n_surfaces
+        words = [
+            f"{count} {word}{'s' if count > 1 else ''}"
+            for count, word in zip(hidden, ("feature", "pair"), strict=True)
+            if count
+        ]
+        return text + (f" ({' and '.join(words)} not shown)" if words else "")
