@@ -97,6 +97,14 @@ class _Along:
             rows[:, self.column] = end
         return self.planted.score(ends[1]) - self.planted.score(ends[0])
 
+    def mean(self, grid, weight=None):
+        return np.array([np.average(self._at(value), axis=0, weights=weight) for value in grid])
+
+    def _at(self, value):
+        rows = np.array(self.rows, dtype=np.float64)
+        rows[:, self.column] = value
+        return self.planted.score(rows)
+
 
 def _not_needed(self, *arguments):
     raise NotImplementedError("Planted functions have scores and slopes, and no neurons.")

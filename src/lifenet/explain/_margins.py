@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Axis", "Margin", "draw_product", "margins_of"]
 
-#: Values at even distances on the grid of a curve, beside the column's own. Chosen by hand.
-_EVEN_ON_CURVE = 100
-#: Values of a column on the grid of a surface: all of no more, else quantiles and even distances.
-_ALL_ON_SURFACE, _QUANTILES, _EVEN = 40, 24, 16
+#: Columns of no more values are asked at these alone: nobody knows what lies between.
+_FEW = 40
+#: Else values at even distances on the grid of a curve, beside the column's own; and how many
+#: quantiles, and values at even distances, on that of a surface. Chosen by hand.
+_EVEN_ON_CURVE, _QUANTILES, _EVEN = 100, 24, 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,7 @@ class Margin:
 
     def curve_axis(self, sample: Sample) -> Axis:
         """A dense grid: the points, values at even distances, and knots between them."""
-        if self.labels is not None or len(self.places) < 2:
+        if self.labels is not None or len(self.places) <= _FEW:
             return Axis(self.places, self.points, self.labels)
         low, high = self.places[0], self.places[-1]
         parts = [self.places, np.linspace(low, high, _EVEN_ON_CURVE)]
@@ -118,7 +119,7 @@ class Margin:
 
     def surface_axis(self) -> Axis:
         """A grid of few of the points: quantiles, and some at even distances."""
-        if self.labels is not None or len(self.places) <= _ALL_ON_SURFACE:
+        if self.labels is not None or len(self.places) <= _FEW:
             return Axis(self.places, self.points, self.labels)
         reached = np.cumsum(self.mass)
         quantiles = np.searchsorted(reached, np.linspace(0, 1, _QUANTILES) * reached[-1])

@@ -276,6 +276,10 @@ class PairEffectDisplay(ResultDisplay):
     """
 
     result: PairEffect
+    #: How much of their colour cells without rows lose.
+    fade: float = 0.6
+    #: The colour bar, after `plot` with one.
+    bar_: Any
     _explain = staticmethod(pair_effect)
 
     def plot(self, ax: Any = None, *, colour_bar: bool = True) -> Self:
@@ -327,6 +331,7 @@ class PairEffectDisplay(ResultDisplay):
             bar.set_label(f"effect on the {self.score_name}", fontsize=8, color=INK)
             bar.ax.tick_params(labelsize=7)
             bar.outline.set_visible(False)
+            self.bar_ = bar
         return self
 
     def _middle_of(self, place: int) -> tuple[float, float]:
@@ -355,9 +360,8 @@ class PairEffectDisplay(ResultDisplay):
     def _fade_empty(self) -> None:
         """Whiten the cells without rows: what is shown there is borrowed from a neighbour."""
         empty = np.ma.masked_where(self.result.mass.T > 0, np.ones(self.result.mass.T.shape))
-        self.ax_.pcolormesh(
-            *self.result.values, empty, cmap="gray", vmin=0, vmax=1, alpha=0.6, rasterized=True
-        )
+        style: dict[str, Any] = {"cmap": "gray", "vmin": 0, "vmax": 1, "rasterized": True}
+        self.ax_.pcolormesh(*self.result.values, empty, alpha=self.fade, **style)
 
     def _draw_rows(self) -> None:
         """A dot in each cell with rows, its area the share of the rows."""

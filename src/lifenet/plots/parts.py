@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from lifenet.explain.anova import decompose
 from lifenet.plots._display import ResultDisplay
-from lifenet.plots._edges import percent
 from lifenet.plots._style import BLUE, INK, columns_for, fold, make_panels, tidy
 from lifenet.plots.effects import PairEffectDisplay, common_scale, draw_curve, middle_of
 
@@ -21,6 +20,10 @@ __all__ = ["EffectsAndPairsDisplay"]
 
 #: Up to so many values have a tick each.
 _TICKED = 8
+#: Labels with more letters are turned.
+_LETTERS = 14
+#: How much of the colour cells without rows lose: extrapolation must not catch the eye.
+_FADE = 0.85
 #: Parts with a smaller share of the score's variance are rounding.
 _ROUNDING = 1e-18
 
@@ -82,7 +85,8 @@ class EffectsAndPairsDisplay(ResultDisplay):
         for place, (surface, share) in enumerate(surfaces):
             row, column = divmod(place, n_columns)
             panel = figure.add_subplot(grid[above + row, column])
-            self._draw_surface(panel, surface, share)
+            last = column == n_columns - 1 or place == len(surfaces) - 1
+            self._draw_surface(panel, surface, share, labelled=last)
             self.axes_.append(panel)
         self.ax_ = self.axes_[0] if ax is None else ax
         figure.suptitle(self._title(len(curves), len(surfaces)), fontsize=10, color=INK)
@@ -100,18 +104,26 @@ class EffectsAndPairsDisplay(ResultDisplay):
 
     def _draw_curve(self, panel: Any, curve: Curve, share: float) -> None:
         draw_curve(panel, middle_of(curve, 0.98), BLUE)
-        panel.set_title(f"{fold([curve.feature], 24)[0]}: {percent(share)}")
+        panel.set_title(f"{fold([curve.feature], 24)[0]}: {_percent(share)}")
         tidy(panel)
         if curve.labels is None and len(curve.values) > _TICKED:
             panel.locator_params(axis="x", nbins=4)
 
-    def _draw_surface(self, panel: Any, surface: PairEffect, share: float) -> None:
+    def _draw_surface(
+        self, panel: Any, surface: PairEffect, share: float, *, labelled: bool
+    ) -> None:
         display = PairEffectDisplay(surface)
-        display.score_name = self.score_name
+        display.score_name, display.fade = self.score_name, _FADE
         display.plot(panel)
-        panel.set_title(f"both: {percent(share)}")
+        panel.set_title(f"together: {_percent(share)}")
+        tidy(panel)
         for axis, name in zip((panel.xaxis, panel.yaxis), surface.features, strict=True):
             axis.set_label_text(fold([name], 24)[0])
+        if not labelled:
+            display.bar_.set_label("")
+        labels = surface.labels[0] or ()
+        if sum(map(len, labels)) > _LETTERS:
+            panel.tick_params(axis="x", rotation=60)
 
     def _title(self, n_curves: int, n_surfaces: int) -> str:
         result = self.result
@@ -119,7 +131,7 @@ class EffectsAndPairsDisplay(ResultDisplay):
         if result.exact:
             text += "; they sum to it exactly"
         else:
-            text += f"; they leave over {percent(result.left_over)} of its variance"
+            text += f"; they leave over {_percent(result.left_over)} of its variance"
         hidden = len(result.curves) - n_curves, len(self._surfaces()) - n_surfaces
         words = [
             f"{count} {word}{'s' if count > 1 else ''}"
@@ -127,3 +139,10 @@ class EffectsAndPairsDisplay(ResultDisplay):
             if count
         ]
         return text + (f" ({' and '.join(words)} not shown)" if words else "")
+
+
+def _percent(share: float) -> str:
+    """A share with one decimal where it is small, never rounded to none."""
+    if 0 < share < 0.0005:
+        return "<0.1 %"
+    return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
