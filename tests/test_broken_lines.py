@@ -32,9 +32,15 @@ def test_values_are_sums_of_hinges(anchor):
 def test_bends_far_away_cost_no_digits():
     near = hinges([0.3], [2.0], 0.0)
     far = BrokenLine(np.array([-1e30, 1e200, np.inf]), np.ones(3), 1.0, 4.0, 0.0, 0.0)
-    x = np.array([0.1, 0.30001, 5.0])
+    x = np.array([-0.1, 0.1, 0.30001, 5.0])
     both = BrokenLine.total([near, far], 0.0)
     np.testing.assert_allclose(both.at(x), 2 * np.maximum(x - 0.3, 0) + 2 * x, rtol=1e-14)
+
+
+def test_a_line_that_ends_flat_stays_flat():
+    """Jumps of 0.1, 0.2 and -0.3 do not add up to zero in floating point."""
+    line = BrokenLine(np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.2, -0.3]), 0.0, 0.0, 0.0, 5.0)
+    assert line.at(np.array([2.0, 1e18])) == pytest.approx([5.4, 5.4], rel=1e-14)
 
 
 def test_lines_are_added_only_about_one_anchor():
