@@ -210,6 +210,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     found = decompose(network, X)
     whole = found.parts(X)
     monkeypatch.setattr("lifenet.kernels.row_blocks.BLOCK_BYTES", 5_000)
+    monkeypatch.setattr("lifenet.explain._exact_parts._BLOCK_ROWS", 7)
     np.testing.assert_allclose(found.parts(X), whole, rtol=1e-12, atol=1e-12)
 
 
