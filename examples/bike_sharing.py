@@ -23,6 +23,7 @@ from lifenet.datasets import load
 from lifenet.explain import (
     accumulated_effects,
     coefficient_signs,
+    decompose,
     equation_fidelity,
     explain_row,
     integrated_effects,
@@ -36,6 +37,7 @@ from lifenet.explain import (
 )
 from lifenet.plots import (
     CoefficientViolinDisplay,
+    EffectsAndPairsDisplay,
     EffectsDisplay,
     FeatureImportanceDisplay,
     FidelityDisplay,
@@ -110,6 +112,10 @@ def figures(model, X, y):
     effects = accumulated_effects(model, X)
     beside = [integrated_effects(model, X)]
     yield "effects", EffectsDisplay(effects).plot(beside=beside)
+    parts = decompose(model, X)
+    print(parts.to_frame().round(3).head(8).to_string())
+    print(f"left over: {parts.left_over:.1%}")
+    yield "parts", EffectsAndPairsDisplay(parts).plot()
     yield "pair", PairEffectDisplay.from_estimator(model, X, ("hr", "workingday"))
 
     fidelity = equation_fidelity(model, X)

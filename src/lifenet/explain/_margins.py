@@ -81,7 +81,7 @@ class Margin:
 
     @classmethod
     def of(cls, sample: Sample, feature: int) -> Margin:
-        """Read from rows: all values of a column, or the some hundred that stand for many."""
+        """Read from rows: levels, or values of a column, of which some hundred stand for more."""
         columns = sample.groups[feature]
         if len(columns) > 1:
             levels = levels_of(sample, feature)
