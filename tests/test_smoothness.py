@@ -74,7 +74,20 @@ def test_moves_go_to_training_values_in_reach_and_change_one_column():
         assert not changed[:, 2].any()
         assert (np.abs(moved - start) <= 0.05 * spans * 1.1).all()
         assert all(np.isin(moved[:, j], X[:, j]).all() for j in range(3))
-    assert np.isclose(moves.weight.sum(), 3 * len(moves) / 500, rtol=0.4)
+
+
+def test_a_move_weighs_what_two_values_of_its_window_are_drawn_with():
+    """Ten values, three in a window: two that differ from it and each other in 2 of 9 draws."""
+    rng = np.random.default_rng(2)
+    X = np.column_stack([np.repeat(np.arange(10.0), 40), rng.integers(0, 2, 400)])
+    moves = Moves.draw(rows_of(X, X[:, 0]), 4_000, 0.12, rng)
+    table = moves.rows.collect(lambda block: block.inputs[:1].copy())[0]
+    start, one, other = np.split(table, 3)
+    np.testing.assert_array_equal(np.sort([one - start, other - start], axis=0)[0], -1.0)
+    np.testing.assert_array_equal(np.abs([one - start, other - start]), 1.0)
+    assert len(moves) == 4_000
+    # At the two ends a window has a single other value, and such rows have no bend.
+    assert np.isclose(moves.weight.sum(), 0.8 * 2 / 9, rtol=0.05)
 
 
 def test_no_column_to_move_in_means_no_moves():

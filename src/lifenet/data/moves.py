@@ -33,6 +33,9 @@ __all__ = ["Moves", "Smoothing"]
 
 # Rows whose values are those that columns are moved to, and where moves begin. Chosen by hand.
 _MOST_ROWS = 50_000
+# Candidates drawn for each move, tries to find two other values in a window, and the share of pairs
+# that are such below which a window counts as if it had none.
+_CANDIDATES, _TRIES, _LEAST_ODDS = 4, 30, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,26 +70,32 @@ class Moves:
         movable = np.array([j for j, one in enumerate(known) if one.span > 0], dtype=np.intp)
         if not len(movable):
             return None
-        chosen = generator.choice(len(values), n_moves, p=rows.weight / rows.total_weight)
-        column = movable[generator.integers(len(movable), size=n_moves)]
-        start = values[chosen]
-        ends = np.empty((2, n_moves))
+        size = _CANDIDATES * n_moves
+        chosen = generator.choice(len(values), size, p=rows.weight / rows.total_weight)
+        column = movable[generator.integers(len(movable), size=size)]
+        start = values[chosen, column]
+        ends, odds = np.empty((2, size)), np.empty(size)
         for j in movable.tolist():
             some = np.flatnonzero(column == j)
-            ends[:, some] = _ends(known[j], start[some, j], reach, generator)
-        one, other = ends - start[np.arange(n_moves), column]
-        length = np.hypot(one, other)
-        kept = np.flatnonzero((one != other) & (one != 0) & (other != 0))
+            ends[:, some], odds[some] = _ends(known[j], start[some], reach, generator)
+        kept = np.flatnonzero(odds > 0)[:n_moves]
         if not len(kept):
             return None
-        one, other, length = one[kept], other[kept], length[kept]
-        start, column = start[kept], column[kept]
+        # Where most windows have no two other values, few candidates are kept of many.
+        asked = size if len(kept) < n_moves else int(kept[-1]) + 1
+        weight = odds[kept] * (len(movable) / asked)
+        return cls._of(rows, values[chosen[kept]], column[kept], ends[:, kept], weight)
+
+    @classmethod
+    def _of(
+        cls, rows: Rows, start: Floats, column: Integers, ends: Floats, weight: Floats
+    ) -> Moves:
+        """Of values to start from (n, n_columns), with one column moved to two ends (2, n)."""
+        n, at = len(start), np.arange(len(start))
+        one, other = ends - start[at, column]
         moved = np.concatenate([start, start, start])
-        at = np.arange(len(kept))
-        moved[len(kept) + at, column] += one
-        moved[2 * len(kept) + at, column] += other
-        stencil = np.stack([one - other, other, -one]) / length
-        weight = np.full(len(kept), len(movable) / n_moves)
+        moved[n + at, column], moved[2 * n + at, column] = ends
+        stencil = np.stack([one - other, other, -one]) / np.hypot(one, other)
         return cls(_with_values(rows, moved), stencil, weight)
 
     def __len__(self) -> int:
@@ -142,14 +151,35 @@ class Smoothing:
 
 def _ends(
     known: ColumnValues, start: Floats, reach: float, generator: np.random.Generator
-) -> Floats:
-    """Two values of a column within reach of each start, drawn as often as rows have them."""
+) -> tuple[Floats, Floats]:
+    """Two other values of a column within reach of each start, drawn as often as rows have them.
+
+    Returns
+    -------
+    ends : (2, n)
+    odds : (n,), how often two values drawn from the window are such; zero where they were not found
+    """
     low, high = known.windows(start, reach)
-    upto = np.concatenate([[0.0], np.cumsum(known.counts)])
-    drawn = upto[low] + generator.random((2, len(start))) * (upto[high] - upto[low])
-    place = np.clip(np.searchsorted(upto, drawn, side="right") - 1, low, np.maximum(high - 1, low))
-    found = known.values[np.minimum(place, len(known.values) - 1)]
-    return np.where(high > low, found, start)
+    own = np.searchsorted(known.values, start)
+    own = np.minimum(own, len(known.values) - 1)
+    counts = known.counts
+    upto, squares = (np.append(0.0, np.cumsum(one)) for one in (counts, np.square(counts)))
+    total = upto[high] - upto[low]
+    is_own = (known.values[own] == start) & (own >= low) & (own < high)
+    others = total - np.where(is_own, counts[own], 0.0)
+    repeated = squares[high] - squares[low] - np.where(is_own, np.square(counts[own]), 0.0)
+    odds = np.divide(np.square(others) - repeated, np.square(total), where=total > 0, out=0 * total)
+    odds[odds < _LEAST_ODDS] = 0.0
+    ends, wanted = np.stack([start, start]), np.flatnonzero(odds > 0)
+    for _ in range(_TRIES):
+        drawn = generator.random((2, len(wanted))) * total[wanted] + upto[low[wanted]]
+        index = np.searchsorted(upto, drawn, side="right") - 1
+        index = np.clip(index, low[wanted], high[wanted] - 1)
+        ends[:, wanted] = known.values[index]
+        one, other = ends[:, wanted]
+        wanted = wanted[(one == other) | (one == start[wanted]) | (other == start[wanted])]
+    odds[wanted] = 0.0
+    return ends, odds
 
 
 def _values(rows: Rows) -> Floats:

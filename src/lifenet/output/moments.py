@@ -61,6 +61,11 @@ class Moments:
         kept = np.append(index, np.arange(self.n_features, len(self.products)))
         return Moments(self.products[np.ix_(kept, kept)], len(index), self.total)
 
+    def second(self, index: Integers) -> Floats:
+        """Mean products of some of the features and one, (m + 1, m + 1)."""
+        kept = np.append(index, self.n_features)
+        return np.asarray(self.products[np.ix_(kept, kept)] / self.total)
+
     @property
     def means(self) -> Floats:
         """Means of the features and then of the responses, (m + k,)."""

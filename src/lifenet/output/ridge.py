@@ -69,10 +69,12 @@ class Penalised(NamedTuple):
     ----------
     coefficients : (n_features + 1, n_outputs), the intercepts last
     penalty : (n_features,), half of which falls on each coefficient squared
+    moments : of the features on the rows of the fit, where they are at hand
     """
 
     coefficients: Floats
     penalty: Floats
+    moments: Moments | None = None
 
     @classmethod
     def of(cls, layer: Layer, penalty: float, coefficients: Floats) -> Penalised:
@@ -197,7 +199,7 @@ class RidgeOutput(Settings):
         if fold.refits:
             return self._fit(layer, fold)
         if loss.quadratic:
-            return Penalised.of(layer, penalty, coefficients)
+            return Penalised.of(layer, penalty, coefficients)._replace(moments=fitted)
         penalty *= _mean_curvature(fold.train)
         if loss.n_outputs == 1:
             found = _follow_path(fold.train, validation, layer, Curvature(), penalty)

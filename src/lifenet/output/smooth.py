@@ -43,7 +43,7 @@ __all__ = ["fit_smooth"]
 # than the output layer shows: on CASP and the electrical grid 3.5 and 4 % at a price of 10.
 _PRICES_SEPARABLE, _PRICES = (0.1, 0.3, 1.0, 3.0, 10.0), (0.1, 0.3, 1.0)
 # What "auto" may cost: this share of the validation loss, in the units that it is reported in.
-_COST = 0.0125
+_COST = 0.01
 # Rows that are enough for curvatures, so many a neuron.
 _ROWS_A_NEURON = 5
 # Moves, and rows, whose hidden layer is held at a time.
@@ -79,7 +79,14 @@ def fit_smooth(
     used = neurons_used(layer.network(found.coefficients))
     layer, held = layer.pick(used), held.pick(used)
     start = found.coefficients[np.append(used, -1)]
-    objective = _Objective.of(layer, held, columns.fit, start, found.penalty[used], moves)
+    if found.moments is None or not columns.fit.loss.quadratic:
+        few = some_rows(columns.fit, _ROWS_A_NEURON * len(start))
+        hessian = _hessian(held.features, start, few)
+    else:  # is the same for all coefficients
+        second = found.moments.second(used)
+        hessian = np.broadcast_to(second, (start.shape[1], *second.shape))
+    bends, changes = _products_of_bends(layer.neurons.single(), start, moves)
+    objective = _Objective(columns.fit, held.features, found.penalty[used], bends, changes, hessian)
     validation = columns.fit if columns.validation is None else columns.validation
     loss = mean_loss_of(validation, held.features, start)
     if factor is None and isinstance(smoothness, str):
@@ -129,27 +136,6 @@ class _Objective:
     bends: Floats
     changes: float
     hessian: Floats
-
-    @classmethod
-    def of(
-        cls,
-        layer: Layer,
-        held: Layer,
-        problem: Problem,
-        start: Floats,
-        penalty: Floats,
-        moves: Moves,
-    ) -> _Objective:
-        """Of the rows of a problem.
-
-        Parameters
-        ----------
-        layer, held : neurons as they read the rows of moves, and those of the problem
-        start : coefficients of the first function, (m + 1, n_outputs)
-        """
-        bends, changes = _products_of_bends(layer.neurons.single(), start, moves)
-        hessian = _hessian(held.features, start, some_rows(problem, _ROWS_A_NEURON * len(start)))
-        return cls(problem, held.features, penalty, bends, changes, hessian)
 
     def factor(self, price: float, loss: float) -> float:
         """What half the mean square of the bends is multiplied with."""
