@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.bars import RESULTS, Bars, run_parts
-from benchmarks.readable import pictures
+from benchmarks.readable import pictures, table
 from benchmarks.readable.models import BEST, DEFAULT, PAPER, PRICES, SMALL, TODAY, at_price
 from benchmarks.readable.work import FITS, SEEDS, SETS, agreement, fit
 
@@ -144,6 +144,15 @@ def seeds(bars: Bars) -> None:
         bars.at_least(what, row["slope_signs"], 0.90, ".2f")
 
 
+def tables(bars: Bars) -> None:
+    """Presets and peers side by side, as a page."""
+    for label in table.MODELS:
+        work = partial(table.compared, label)
+        table.TABLE.run_missing(label, [(data, 0) for data in table.SETS], work)
+    table.write()
+    bars.note("readable-table.md: means over " + ", ".join(table.SETS) + ", one split")
+
+
 def _fidelities(bars: Bars, label: str, **limits: float) -> None:
     every = {row["data"]: row for row in FITS.read(label) if row["seed"] == 0}
     left_out = sorted(data for data, row in every.items() if row["columns"] < 2)
@@ -199,6 +208,7 @@ PARTS = {
     "small": smalls,
     "best": bests,
     "seeds": seeds,
+    "table": tables,
 }
 
 if __name__ == "__main__":
