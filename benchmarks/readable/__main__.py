@@ -1,4 +1,4 @@
-"""`scripts/bench readable [default] [paper] [frontier] [small] [seeds] ... [--kept]`.
+"""`scripts/bench readable [default] [paper] [frontier] [small] [glass] ... [--kept]`.
 
 What readability costs: errors and seconds beside those before, and how far equations hold. All
 parts, or some; runs are kept and not repeated; with `--kept` no missing one is begun.
@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.bars import RESULTS, Bars, run_parts
-from benchmarks.readable import pictures
+from benchmarks.readable import glass, pictures
 from benchmarks.readable.models import BEST, DEFAULT, PAPER, PRICES, SMALL, TODAY, at_price
+from benchmarks.readable.planted import planted
 from benchmarks.readable.work import FITS, SEEDS, SETS, agreement, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 #: Sets of the frontier's picture, and those on which two seeds are compared.
 FRONTIER_SETS = ("airfoil", "german_credit", "heloc", "bike_sharing", "california_housing")
@@ -144,6 +145,11 @@ def seeds(bars: Bars) -> None:
         bars.at_least(what, row["slope_signs"], 0.90, ".2f")
 
 
+def glasses(bars: Bars) -> None:
+    """Main effects and pairs beside explainable boosting machines."""
+    glass.glasses(bars, seeds_before())
+
+
 def _fidelities(bars: Bars, label: str, **limits: float) -> None:
     every = {row["data"]: row for row in FITS.read(label) if row["seed"] == 0}
     left_out = sorted(data for data, row in every.items() if row["columns"] < 2)
@@ -192,13 +198,18 @@ def _note_commits(bars: Bars, label: str) -> None:
     bars.note(f"{label}: {len(rows)} runs, measured at {', '.join(commits)}")
 
 
-PARTS = {
+PARTS: dict[str, Callable[[Bars], None]] = {
     "default": defaults,
     "paper": papers,
     "frontier": frontiers,
     "small": smalls,
     "best": bests,
     "seeds": seeds,
+    "glass": glasses,
+    "additive": glass.additives,
+    "planted": planted,
+    "speed": glass.speeds,
+    "exact": glass.exact,
 }
 
 if __name__ == "__main__":
