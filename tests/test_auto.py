@@ -24,6 +24,7 @@ from lifenet import (
 from lifenet._clock import Deadline
 from lifenet.data.evaluation import row_losses
 from lifenet.data.folds import Fold
+from lifenet.data.interactions import Interactions
 from lifenet.data.problem import Problem
 from lifenet.data.rows import ArrayRows
 from lifenet.data.run import Run
@@ -101,6 +102,33 @@ def test_trees_grow_with_the_sixth_root_of_the_rows(loss, n_rows, n_trees):
     larger = 24 if n_rows >= 5_000 else 16
     assert found.max_leaf_nodes == ((12,) if loss.separable else (4, larger))
     assert resolved(Leaves(n_trees=5), loss, n_rows).n_trees == 5
+
+
+@pytest.mark.parametrize(
+    ("loss", "n_rows", "n_trees", "max_leaf_nodes", "min_samples_leaf"),
+    [
+        (SQUARED, 399, (40, 20), (4, 16), 10),
+        (SQUARED, 4_999, (40, 20), (4, 16), 20),
+        (SQUARED, 5_000, (80, 36), (4, 24), 20),
+        (SQUARED, 1_280_000, (160, 72), (4, 24), 20),
+        (TWO, 399, (150,), (8,), 5),
+        (TWO, 20_000, (150,), (8,), 5),
+        (TWO, 1_280_000, (300,), (8,), 5),
+        (THREE, 20_000, (150,), (8,), 5),
+    ],
+)
+def test_leaves_where_only_some_columns_act_together(
+    loss, n_rows, n_trees, max_leaf_nodes, min_samples_leaf
+):
+    fold = Fold.whole(problem_of(loss, n_rows), None)
+    groups = Interactions.of(((0, 1), (2, 3)), None)
+    recipe = Recipe(neurons=(Leaves(),))
+    (found,) = resolve(recipe, replace(fold, interactions=groups), Run(0)).neurons
+    shares = dict(zip(("max_features", "ramp_share"), SHARES[loss.separable], strict=True))
+    assert found == Leaves(n_trees, max_leaf_nodes, min_samples_leaf=min_samples_leaf, **shares)
+    given = Leaves(7, 3, min_samples_leaf=4, max_features=0.3, ramp_share=0.0)
+    recipe = Recipe(neurons=(given,))
+    assert resolve(recipe, replace(fold, interactions=groups), Run(0)).neurons == (given,)
 
 
 def test_one_size_of_trees_has_all_of_them():

@@ -1,4 +1,4 @@
-"""`scripts/bench readable [default] [paper] [frontier] [small] [seeds] ... [--kept]`.
+"""`scripts/bench readable [default] [paper] [frontier] [small] [glass] ... [--kept]`.
 
 What readability costs: errors and seconds beside those before, and how far equations hold. All
 parts, or some; runs are kept and not repeated; with `--kept` no missing one is begun.
@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.bars import RESULTS, Bars, run_parts
-from benchmarks.readable import pictures, table
+from benchmarks.readable import glass, pictures, table
 from benchmarks.readable.models import BEST, DEFAULT, PAPER, PRICES, SMALL, TODAY, at_price
+from benchmarks.readable.planted import planted
 from benchmarks.readable.work import FITS, SEEDS, SETS, agreement, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 #: Sets of the frontier's picture, and those on which two seeds are compared.
 FRONTIER_SETS = ("airfoil", "german_credit", "heloc", "bike_sharing", "california_housing")
@@ -153,6 +154,11 @@ def tables(bars: Bars) -> None:
     bars.note("readable-table.md: means over " + ", ".join(table.SETS) + ", one split")
 
 
+def glasses(bars: Bars) -> None:
+    """Main effects and pairs beside explainable boosting machines."""
+    glass.glasses(bars, seeds_before())
+
+
 def _fidelities(bars: Bars, label: str, **limits: float) -> None:
     every = {row["data"]: row for row in FITS.read(label) if row["seed"] == 0}
     left_out = sorted(data for data, row in every.items() if row["columns"] < 2)
@@ -201,7 +207,7 @@ def _note_commits(bars: Bars, label: str) -> None:
     bars.note(f"{label}: {len(rows)} runs, measured at {', '.join(commits)}")
 
 
-PARTS = {
+PARTS: dict[str, Callable[[Bars], None]] = {
     "default": defaults,
     "paper": papers,
     "frontier": frontiers,
@@ -209,6 +215,11 @@ PARTS = {
     "best": bests,
     "seeds": seeds,
     "table": tables,
+    "glass": glasses,
+    "additive": glass.additives,
+    "planted": planted,
+    "speed": glass.speeds,
+    "exact": glass.exact,
 }
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ DEFAULT, TODAY, PAPER, SMALL, BEST = "default", "before", "paper", "small", "bes
 GLASS, ADDITIVE = "glass", "no interactions"
 #: Prices of the frontier of error and fidelity; the default's is chosen by each fit.
 PRICES = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-#: What ramps spanned for classes before leaves had several widths.
-_RAMP_SHARE_BEFORE = 0.05
+#: What ramps spanned for classes before leaves had several widths, and passes of fine-tuning.
+_RAMP_SHARE_BEFORE, _EPOCHS_BEFORE = 0.05, 12
 
 
 def at_price(price: float) -> str:
@@ -27,6 +27,7 @@ def build(label: str, task: str, seed: int) -> Any:
     recipe: Any = {DEFAULT: "fast", ADDITIVE: "fast"}.get(label, label)
     if label == TODAY:
         recipe = preset("fast").set_params(smoothness=0.0)
+        recipe.finetune.set_params(max_epochs=_EPOCHS_BEFORE)
         if task != REGRESSION:
             recipe.neurons[0].set_params(ramp_share=_RAMP_SHARE_BEFORE)
     elif label.startswith("smoothness "):

@@ -64,15 +64,17 @@ class Leaves(Settings):
         Boosted trees; several classes share them. Of several numbers, each goes with an entry of
         `max_leaf_nodes`, and trees are grown in that order. "auto" takes 40 and 20, or 80 and 36
         from 5,000 rows on, or 50 where the loss is separable; from 20,000 rows on more with the
-        sixth root of the rows.
+        sixth root of the rows. Where the loss is separable and a recipe restricts which columns
+        act together, it takes 150.
     max_leaf_nodes : int, sequence of int or "auto", default="auto"
         Most leaves of a tree. "auto" takes 4, then 16, or 24 from 5,000 rows on: effects of single
         columns and of pairs come first, and the larger trees find what is left. For separable
-        losses it takes 12.
+        losses it takes 12, or 8 where a recipe restricts which columns act together.
     learning_rate : float, default=0.25
         Of the boosting.
     min_samples_leaf : int or "auto", default="auto"
-        Fewest rows of a leaf. "auto" takes 20, or 10 below 400 rows.
+        Fewest rows of a leaf. "auto" takes 20, or 10 below 400 rows; 5 where the loss is separable
+        and a recipe restricts which columns act together.
     max_features : float or "auto", default="auto"
         Share of the columns that a split chooses from. Below 1, trees of different folds differ
         more, which their mean gains from, and split by columns that say nothing. "auto" takes 1, or

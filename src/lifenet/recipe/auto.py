@@ -36,6 +36,10 @@ _FEW_ROWS = 400
 _TREES, _LEAVES = (40, 20), (4, 16)
 _TREES_OF_MANY, _LEAVES_OF_MANY, _MANY_ROWS = (80, 36), (4, 24), 5_000
 _TREES_SEPARABLE, _LEAVES_SEPARABLE = (50,), (12,)
+# For separable losses where only some columns act together: trees say less each, so that there are
+# more of them, and their leaves may be smaller.
+_TREES_SEPARABLE_RESTRICTED, _LEAVES_SEPARABLE_RESTRICTED = (150,), (8,)
+_MIN_SAMPLES_LEAF_RESTRICTED = 5
 # Share of the columns that a split chooses from, and what ramps span of a column's mean splits.
 _MAX_FEATURES, _RAMP_SHARE = 1.0, 0.1
 _MAX_FEATURES_SEPARABLE, _RAMP_SHARE_SEPARABLE = 0.8, (0.05, 0.2, 0.8)
@@ -86,17 +90,17 @@ def resolve(recipe: Recipe, fold: Fold, run: Run) -> Recipe:
 
 def _resolve_source(source: Any, fold: Fold, run: Run) -> Any:
     if isinstance(source, Leaves):
-        return _resolve_leaves(source, fold.train)
+        return _resolve_leaves(source, fold.train, restricted=fold.interactions is not None)
     if isinstance(source, Hierarchy):
         return _resolve_hierarchy(source, fold, run)
     return source
 
 
-def _resolve_leaves(leaves: Leaves, train: Problem) -> Leaves:
+def _resolve_leaves(leaves: Leaves, train: Problem, *, restricted: bool) -> Leaves:
     n_rows, rows = train.rows.total_weight, leaves.min_samples_leaf
     separable = train.loss.separable
     n_trees, nodes = leaves.n_trees, leaves.max_leaf_nodes
-    trees, sizes = _trees(n_rows, separable)
+    trees, sizes = _trees(n_rows, separable, restricted)
     if isinstance(n_trees, str):
         more = max(1.0, n_rows / _ROWS_OF_TREES) ** _MORE_TREES
         n_trees = tuple(round(more * one) for one in trees)
@@ -108,6 +112,8 @@ def _resolve_leaves(leaves: Leaves, train: Problem) -> Leaves:
         n_trees = (max(sum(several(n_trees)) // len(several(nodes)), 1),) * len(several(nodes))
     if isinstance(rows, str):
         rows = _MIN_SAMPLES_LEAF if n_rows >= _FEW_ROWS else _MIN_SAMPLES_LEAF_FEW
+        if restricted and separable:
+            rows = _MIN_SAMPLES_LEAF_RESTRICTED
     columns: Any = leaves.max_features
     share: Any = leaves.ramp_share
     if isinstance(columns, str):
@@ -118,9 +124,13 @@ def _resolve_leaves(leaves: Leaves, train: Problem) -> Leaves:
     return replace(grown, max_features=columns, ramp_share=share)
 
 
-def _trees(n_rows: float, separable: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _trees(
+    n_rows: float, separable: bool, restricted: bool
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Numbers of trees and their leaves."""
     if separable:
+        if restricted:
+            return _TREES_SEPARABLE_RESTRICTED, _LEAVES_SEPARABLE_RESTRICTED
         return _TREES_SEPARABLE, _LEAVES_SEPARABLE
     if n_rows < _MANY_ROWS:
         return _TREES, _LEAVES

@@ -25,7 +25,7 @@ _FAST = Recipe(
     codes=QuantileCoding("full", max_bins="auto", min_values=2),
     neurons=(Leaves(), Hierarchy(n_neurons=10, max_iter=6, n_networks=20, max_rows="auto")),
     output=RidgeOutput(discounts=(0.1, 3.0, 30.0, 300.0)),
-    finetune=MiniBatch(min_epochs=3),
+    finetune=MiniBatch(max_epochs="auto", min_epochs=3),
     resampling=CrossFit(),
     stack=(LinearModel(),),
     smoothness="auto",
