@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Moves", "Smoothing"]
 
-
 # Rows whose values are those that columns are moved to, and where moves begin. Chosen by hand.
 _MOST_ROWS = 50_000
 # Candidates drawn for each move, tries to find two other values in a window, and the share of pairs
@@ -46,7 +45,8 @@ class Moves:
     ----------
     rows : 3 n of them: n rows unchanged, the same with one move, the same with the other
     stencil : (3, n), what the values of a function at the three count in `r`
-    weight : (n,), so that a weighted sum of squares is the mean over rows of the sum over columns
+    weight : (n,), so that a weighted sum of squares is the mean over rows of the sum over columns:
+        how often two values that are drawn from a window differ from the row's own and each other
     """
 
     rows: Rows
@@ -101,13 +101,6 @@ class Moves:
     def __len__(self) -> int:
         return len(self.weight)
 
-    def take(self, index: Integers) -> Moves:
-        """Some of the moves; their weights add up to what those of all do."""
-        n = len(self)
-        rows = self.rows.take(np.concatenate([index, n + index, 2 * n + index]))
-        weight = self.weight[index] * (self.weight.sum() / self.weight[index].sum())
-        return Moves(rows, self.stencil[:, index], weight)
-
     def blocks(self, size: int) -> Iterator[Moves]:
         """All moves, some at a time, with the weights that they have."""
         n = len(self)
@@ -128,10 +121,8 @@ class Moves:
     def changes(self, values: Floats) -> Floats:
         """Mean square of the two changes of functions (..., 3 n), (..., n)."""
         n = len(self)
-        one, other = (
-            values[..., n : 2 * n] - values[..., :n],
-            values[..., 2 * n :] - values[..., :n],
-        )
+        one = values[..., n : 2 * n] - values[..., :n]
+        other = values[..., 2 * n :] - values[..., :n]
         return np.asarray((np.square(one) + np.square(other)) / 2)
 
 
