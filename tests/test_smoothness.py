@@ -159,7 +159,7 @@ def test_fine_tuning_keeps_what_was_paid_for(tuning):
     fold, layer = Fold(train, validation, train), layer_of(rng, 3, 60)
     moves = Moves.draw(train.rows, 400, 0.1, rng)
     network, _, smoothing = fit_smooth(RidgeOutput(), layer, fold, SEED, moves, 3.0)
-    smoothing = Smoothing(moves, 100 * smoothing.factor)
+    smoothing = Smoothing(moves, 100 * smoothing.factor, 3.0)
 
     def share(one):
         values = one.beta.T @ moves.rows.collect(Activations(one.weights, one.bias).of)
@@ -181,7 +181,7 @@ def test_the_gradient_of_bends_in_lbfgs_is_that_of_differences():
     rng = np.random.default_rng(6)
     X, y = staircase(rng, 100)
     moves = Moves.draw(rows_of(X, y), 60, 0.4, rng)
-    bends = _Bends.of(Smoothing(moves, 1.7))
+    bends = _Bends.of(Smoothing(moves, 1.7, 1.0))
     wide = Wide(rng.normal(size=(5, 4)), rng.normal(size=(5, 2)), rng.normal(size=2))
     _, gradient = bends.value_and_gradient(wide)
     flat, step = wide.flat, 1e-6
@@ -202,6 +202,7 @@ def test_smooth_defaults_have_equations_that_hold():
         model = LIFERegressor(smoothness=price, random_state=0).fit(X[:900], y[:900])
         fidelity = equation_fidelity(model, X[900:], reach=0.05).one[0]
         found[price] = fidelity, model.score(X[900:], y[900:])
+        assert {one.smoothness for one in model.folds_} == {price}
     assert found[3.0][0] > found[0.0][0] + 0.05
     assert found[3.0][1] > found[0.0][1] - 0.1
 

@@ -134,10 +134,12 @@ class Smoothing:
     ----------
     moves : along which the function is asked
     factor : what half the mean square of the bends is multiplied with, beside the mean loss
+    price : what straight lines may cost, as a share of the loss
     """
 
     moves: Moves
     factor: float
+    price: float
 
 
 def _ends(

@@ -68,11 +68,10 @@ def fit_smooth(
     smoothness : the price of straight lines as a share of the loss, or "auto": as much as costs
         about a hundredth of the validation loss
     """
-    factor = None
     if isinstance(smoothness, str) and fold.refits:
         # Rows that coefficients are fitted to cannot say what smoothness costs.
         chosen = fit_smooth(output, layer, fold.training_only(), seed, moves, smoothness)[2]
-        factor = 0.0 if chosen is None else chosen.factor
+        smoothness = 0.0 if chosen is None else chosen.price
     held, columns = lay_out(layer, fold)
     given = (held, columns) if len(output.discounts) else (layer, fold)
     found = output.solve(*given, np.random.default_rng(seed))
@@ -89,28 +88,28 @@ def fit_smooth(
     objective = _Objective(columns.fit, held.features, found.penalty[used], bends, changes, hessian)
     validation = columns.fit if columns.validation is None else columns.validation
     loss = mean_loss_of(validation, held.features, start)
-    if factor is None and isinstance(smoothness, str):
-        coefficients, factor = _choose(objective, validation, start, loss)
+    if isinstance(smoothness, str):
+        coefficients, price = _choose(objective, validation, start, loss)
     else:
-        factor = objective.factor(float(smoothness), loss) if factor is None else factor
-        coefficients = objective.minimise(factor, start)
-    smoothing = Smoothing(moves, factor) if factor > 0 else None
+        price, coefficients = float(smoothness), start
+        if price > 0:
+            coefficients = objective.minimise(objective.factor(price, loss), start)
+    smoothing = Smoothing(moves, objective.factor(price, loss), price) if price > 0 else None
     return layer.network(coefficients), layer, smoothing
 
 
 def _choose(
     objective: _Objective, validation: Problem, start: Floats, loss: float
 ) -> tuple[Floats, float]:
-    """Coefficients of the smoothest function that costs no more than it may, and its factor."""
+    """Coefficients of the smoothest function that costs no more than it may, and its price."""
     summary = validation.loss.summary
     least, chosen, coefficients = float(summary(loss)), (start, 0.0), start
     for price in _PRICES_SEPARABLE if validation.loss.separable else _PRICES:
-        factor = objective.factor(price, loss)
-        coefficients = objective.minimise(factor, coefficients)
+        coefficients = objective.minimise(objective.factor(price, loss), coefficients)
         found = float(summary(mean_loss_of(validation, objective.features, coefficients)))
         least = min(least, found)
         if found <= (1 + _COST) * least:
-            chosen = coefficients, factor
+            chosen = coefficients, price
         elif found > (1 + 2 * _COST) * least:
             break
     return chosen

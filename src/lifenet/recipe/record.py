@@ -154,6 +154,7 @@ class FoldRecord:
     n_leaf_neurons : of these, leaves of boosted trees
     loss : mean loss of the validation rows, in standardised units; no number without such rows, or
         where the output layer was then fitted to them too
+    smoothness : the price of straight lines that was paid; 0 for nothing
     iterations : of fine-tuning, until the network that was kept
     objectives, validation_losses : of fine-tuning, the start first
     status : why fine-tuning ended; "not fine-tuned" without any
@@ -166,6 +167,7 @@ class FoldRecord:
     n_neurons: int
     n_leaf_neurons: int
     loss: float
+    smoothness: float
     iterations: int
     objectives: tuple[float, ...]
     validation_losses: tuple[float, ...]

@@ -86,6 +86,7 @@ def _fold(one: FoldFit) -> FoldRecord:
         n_neurons=one.network.n_neurons,
         n_leaf_neurons=one.n_leaves,
         loss=float(loss),
+        smoothness=0.0 if fold.smoothing is None else fold.smoothing.price,
         iterations=0 if tuned is None else tuned.n_iterations,
         objectives=() if tuned is None else tuned.objectives,
         validation_losses=() if tuned is None else tuned.validation_losses,
