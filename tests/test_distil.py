@@ -527,9 +527,15 @@ def test_sizes_fall_and_hold_what_is_asked_for():
 
 
 @pytest.mark.parametrize("coded", [False, True])
-def test_auto_is_four_times_the_neurons_and_swapped_rows_on_codes(coded):
+def test_auto_is_a_single_size_with_many_steps_and_swapped_rows_on_codes(coded):
     found = Distil(64).resolved(coded=coded)
-    assert found.path(1500) == [256, 128, 64]
+    assert found.path(1500) == [64]
+    for several in (Distil(64, largest=256), Distil(64, sizes=[20])):
+        again = several.resolved(coded=coded)
+        if coded:
+            assert again.finetune.n_steps < found.finetune.n_steps
+        else:
+            assert again.finetune == found.finetune
     assert found.augmentation == (1.0 if coded else 0.0)
     assert type(found.finetune) is (MiniBatch if coded else LBFGS)
     given = Distil(8, largest=9, finetune=LBFGS(3), augmentation=0.5)
@@ -758,7 +764,7 @@ def test_the_path_ends_at_the_smallest_size():
     """Whatever the ratio, and however near the full network is."""
     for chosen, n_neurons, expected in (
         (Distil(50, largest=128), 1_000, [128, 64, 50]),
-        (Distil(64, ratio=3.0), 1_000, [256, 85, 64]),
+        (Distil(64, largest=256, ratio=3.0), 1_000, [256, 85, 64]),
         (Distil(64), 80, [64]),
         (Distil(64), 64, []),
     ):

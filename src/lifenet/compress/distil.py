@@ -64,8 +64,9 @@ _MOST_SAVED, _TINY = 0.5, 1e-300
 # is smooth already. On HMEQ, German credit, California and magic a tenth costs about 1 % and
 # has equations as good as the full network's; all of it costs up to 16 %.
 _SMOOTH = 0.1
-# First size on the way to the smallest.
-_FIRST = 4
+# Steps of mini-batches where there is one size, and for each of several. At once down to 64 neurons
+# with the many is as fast as over 256 and 128 with the few, and better: docs/ablations.md.
+_STEPS_OF_ONE, _STEPS_OF_EACH = 10_000, 4_000
 
 
 @dataclass(repr=False)
@@ -77,8 +78,8 @@ class Distil(Settings):
     n_neurons : int, default=64
         Smallest size of the pruning path.
     largest : int or "auto", default="auto"
-        First size of the path; sizes not below the full network's are left out. "auto" takes four
-        times `n_neurons`.
+        First size of the path; sizes not below the full network's are left out. "auto" takes
+        `n_neurons` itself: at once down to the smallest size.
     ratio : float, default=2.0
         From each size of the path to the next.
     sizes : sequence of int, default=()
@@ -86,8 +87,8 @@ class Distil(Settings):
     finetune : LBFGS, MiniBatch or "auto", default="auto"
         How each size is refined; above 64 neurons with fewer iterations in proportion (fine-tuning
         of another class is not shortened). "auto"
-        takes `MiniBatch` on codes, where inputs are many, and `LBFGS` elsewhere, for which integer
-        weights equal repeated rows.
+        takes `MiniBatch` on codes, where inputs are many (10,000 steps for a single size, 4,000 for
+        each of several), and `LBFGS` elsewhere, for which integer weights equal repeated rows.
     soft_share : float, default=1.0
         Share of the full network's expectation in what the small ones are fitted to; the rest is
         the target itself. 1 is safe; below it noise is overfitted, and two classes that many
@@ -134,13 +135,13 @@ class Distil(Settings):
     def resolved(self, *, coded: bool) -> Distil:
         """The settings without "auto"."""
         tuning, augmentation = self.finetune, self.augmentation
+        largest = self.n_neurons if isinstance(self.largest, str) else self.largest
         if isinstance(tuning, str):
-            tuning = (
-                MiniBatch(4_000, max_epochs=10_000, learning_rate=2e-3) if coded else LBFGS(300)
-            )
+            single = largest == self.n_neurons and not len(self.sizes)
+            steps = _STEPS_OF_ONE if single else _STEPS_OF_EACH
+            tuning = MiniBatch(steps, max_epochs=steps, learning_rate=2e-3) if coded else LBFGS(300)
         if isinstance(augmentation, str):
             augmentation = 1.0 if coded else 0.0
-        largest = _FIRST * self.n_neurons if isinstance(self.largest, str) else self.largest
         return replace(self, largest=largest, finetune=tuning, augmentation=augmentation)
 
     def path(self, n_neurons: int) -> list[int]:
