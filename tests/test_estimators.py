@@ -303,13 +303,12 @@ class TestWeights:
 
 class TestBadInput:
     @pytest.mark.parametrize("model", [LLARegressor(2), LLAClassifier(2)])
-    @pytest.mark.parametrize(("value", "kind"), [(np.nan, "NaN"), (np.inf, "infinity")])
-    def test_the_cell_is_named_in_fit_and_in_predict(self, model, value, kind):
+    def test_the_cell_is_named_in_fit_and_in_predict(self, model):
         frame = pd.DataFrame({"age": np.arange(10.0), "income": np.arange(10.0) ** 2})
         y = np.arange(10) % 2
         good = clone(model).fit(frame, y)
-        frame.loc[7, "income"] = value
-        message = f"contains {kind}: column 'income' .*row 7.*(Impute|Replace)"
+        frame.loc[7, "income"] = np.inf
+        message = "contains infinity: column 'income' .*row 7.*Replace"
         with pytest.raises(ValueError, match=message):
             clone(model).fit(frame, y)
         with pytest.raises(ValueError, match=message):
@@ -328,17 +327,10 @@ class TestBadInput:
             LLAClassifier(2).fit(X, np.array(["a", "b", value, "b"], dtype=object))
 
     @pytest.mark.parametrize("model", [LLARegressor(2), LLAClassifier(2)])
-    def test_a_column_of_text_is_named_with_the_remedy(self, model):
+    def test_a_column_of_text_that_is_said_to_be_no_category_is_named(self, model):
         frame = pd.DataFrame({"age": np.arange(6.0), "job": list("abcabc")})
-        with pytest.raises(ValueError, match=r"Column 'job' cannot be read.*OneHotEncoder"):
-            model.fit(frame, [0, 1, 0, 1, 0, 1])
-
-    @pytest.mark.parametrize("model", [LLARegressor(2), LLAClassifier(2)], ids=str)
-    def test_a_column_of_times_is_named_with_the_remedy(self, model):
-        pandas = pytest.importorskip("pandas")
-        days = pandas.date_range("2020-01-01", periods=6)
-        frame = pandas.DataFrame({"age": np.arange(6.0), "day": days})
-        with pytest.raises(ValueError, match=r"Column 'day' holds times.*days since"):
+        model = clone(model).set_params(categorical_features=["age"])
+        with pytest.raises(ValueError, match=r"Column 'job' .*'a' in row 0.*categorical_features"):
             model.fit(frame, [0, 1, 0, 1, 0, 1])
 
     def test_numbers_too_large_are_named(self):
@@ -356,14 +348,16 @@ class TestBadInput:
         with pytest.raises(ValueError, match="only one class with positive weight"):
             LLAClassifier(2).fit(X, ["a", "a", "b", "b"], sample_weight=[1, 1, 0, 0])
 
-    def test_columns_in_the_wrong_order(self):
+    def test_columns_are_matched_by_name(self):
         frame = pd.DataFrame({"age": np.arange(10.0), "income": np.arange(10.0) ** 2})
         model = LLARegressor(2, random_state=0).fit(frame, np.arange(10.0))
         assert model.schema_.names == ("age", "income")
-        with pytest.raises(ValueError, match="same order"):
-            model.predict(frame[["income", "age"]])
-        with pytest.raises(ValueError, match="feature names"):
+        turned = frame[["income", "age"]]
+        np.testing.assert_array_equal(model.predict(turned), model.predict(frame))
+        with pytest.raises(ValueError, match=r"Missing: \['age'\]. Unknown: \['Age'\]"):
             model.predict(frame.rename(columns={"age": "Age"}))
+        with pytest.raises(ValueError, match=r"Unknown: \['more'\]; rename or drop"):
+            model.predict(frame.assign(more=1.0))
 
     @pytest.mark.parametrize(
         ("settings", "message"),
@@ -394,7 +388,7 @@ class TestBadInput:
         X, y = regression
         model = LLARegressor(3, random_state=0).fit(X[:100], y[:100])
         before = model.predict(X)
-        with pytest.raises(ValueError, match="NaN"):
+        with pytest.raises(ValueError, match=r"2 columns.*\n.*'x0'.*every row.*\n.*'x1'.*every"):
             model.fit(np.full((10, 2), np.nan), np.arange(10.0))
         np.testing.assert_array_equal(model.predict(X), before)
         assert model.n_features_in_ == 6

@@ -12,10 +12,11 @@ SOURCE = Path(__file__).parents[1] / "src" / "lifenet"
 MAY_IMPORT = {
     "kernels": set(),
     "losses": {"kernels"},
-    "schema": {"kernels"},
+    "tables": {"kernels"},
+    "schema": {"kernels", "tables"},
     "network": {"kernels", "schema"},
     "datasets": set(),
-    "data": {"kernels", "losses", "schema", "network"},
+    "data": {"kernels", "losses", "tables", "schema", "network"},
     "solvers": {"kernels", "losses", "network", "data"},
     "neurons": {"kernels", "losses", "network", "data", "solvers"},
     "output": {"kernels", "losses", "network", "data", "neurons"},
@@ -29,15 +30,15 @@ MAY_IMPORT = {
         *{"kernels", "losses", "network", "data", "solvers", "neurons", "output", "finetune"},
         *{"stacking", "compress"},
     },
-    "explain": {"network", "schema", "losses", "kernels"},
+    "explain": {"network", "tables", "schema", "losses", "kernels"},
     "theory": {"losses", "kernels"},
     "plots": {
         *{"explain", "theory", "recipe", "neurons", "compress", "schema", "network"},
         "kernels",
     },
     "estimators": {
-        *{"kernels", "losses", "schema", "network", "data", "solvers", "neurons", "output"},
-        *{"finetune", "stacking", "compress", "recipe"},
+        *{"kernels", "losses", "tables", "schema", "network", "data", "solvers", "neurons"},
+        *{"output", "finetune", "stacking", "compress", "recipe"},
     },
     "tuning": {"estimators", "neurons", "solvers", "output", "data"},
     "__init__": {
@@ -51,7 +52,7 @@ MAY_IMPORT = {
     "_clock": set(),
 }
 EVERYWHERE = {"_typing", "_extras", "_threads", "_settings", "_clock"}
-REQUIRED = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl"}
+REQUIRED = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "narwhals"}
 # Settings are scikit-learn parameters, so that they can be cloned, checked and tuned from outside;
 # kernels, losses, networks and data never know of it.
 SCIKIT_LEARN = {

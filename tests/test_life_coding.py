@@ -144,7 +144,7 @@ def test_names_come_from_a_frame():
     model = LIFERegressor(FEW, coding="both", random_state=0).fit(frame, y)
     assert model.schema_.names == ("income", "age", "member")
     with pytest.raises(ValueError, match="income"):
-        model.predict(frame.assign(income=np.nan))
+        model.predict(frame.assign(income=np.inf))
 
 
 def test_pictures_of_members_are_of_codes():

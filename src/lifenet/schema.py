@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifenet.kernels.numbers import LARGEST, describe_number
 from lifenet.kernels.quantiles import weighted_quantiles
+from lifenet.tables import Feature
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lifenet._typing import Bools, Floats, Integers
+    from lifenet.tables import TableCoding
 
 __all__ = ["ColumnValues", "FeatureSchema"]
 
 _BLOCK_ROWS = 16_384
-#: Squares of larger numbers, summed over rows, leave the range of float64.
-LARGEST = np.float64(1e140)  # as a float64, so that float32 tables are compared in float64
-
 
 # Distinct values up to which all are kept; of more, one for each of so many parts of the span,
 # and of each tail beyond it. Chosen by hand: a window of 5 % to either side has eight of them.
@@ -106,6 +106,7 @@ class FeatureSchema:
     groups : pairs of a feature's name and its columns; a plain column is a group of its own, the
         dummies of one category share a group
     values : of each column, the values that it had; none where they are not known
+    table : how the user's table becomes these columns; None where they are the table's own
     """
 
     names: tuple[str, ...]
@@ -113,6 +114,7 @@ class FeatureSchema:
     upper: tuple[float, ...]
     groups: tuple[tuple[str, tuple[int, ...]], ...]
     values: tuple[ColumnValues, ...] = field(default=(), compare=False, repr=False)
+    table: TableCoding | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check that the parts agree."""
@@ -166,6 +168,42 @@ class FeatureSchema:
             values=tuple(ColumnValues.of(column, weight) for column in table.T),
         )
         return plain if groups is None else plain.grouped(groups)
+
+    @classmethod
+    def of_table(cls, table: TableCoding, X: Floats, weight: Floats | None = None) -> FeatureSchema:
+        """Of the columns that a user's table becomes.
+
+        Parameters
+        ----------
+        X : (n_samples, n_columns), the columns of training rows
+        weight : of the rows, (n_samples,), or None
+        """
+        plain = cls.of(X, table.columns, weight=weight)
+        if table.is_plain:
+            return plain
+        counts = np.ones(len(X)) if weight is None else weight
+        values = list(plain.values)
+        for one in table.features:
+            for column in one.columns:
+                if one.kind == "category" or column == one.missing:
+                    # Indicators have no value near another; neither have expectations by level.
+                    values[column] = replace(values[column], span=0.0)
+            if one.missing is not None and one.kind != "category":
+                known = X[:, one.missing] == 0
+                values[one.columns[0]] = ColumnValues.of(X[known, one.columns[0]], counts[known])
+        groups = tuple((one.name, one.columns) for one in table.features)
+        return replace(plain, groups=groups, values=tuple(values), table=table)
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What each group of columns stands for."""
+        known = {} if self.table is None else {one.columns: one for one in self.table.features}
+        return tuple(
+            known.get(
+                columns, Feature(name, "number" if len(columns) == 1 else "category", columns)
+            )
+            for name, columns in self.groups
+        )
 
     @classmethod
     def named(cls, names: Iterable[str]) -> FeatureSchema:
@@ -230,8 +268,13 @@ class FeatureSchema:
     def outside(self, X: Any) -> Bools:
         """Which cells lie outside the training range of their column: (n_samples, n_features).
 
-        NaN lies outside every range.
+        Where the model was fitted to a table with categories, missing values or dates, `X` is such
+        a table, and the cells are its own: a level that training did not have is outside, and so
+        is a missing value where training had none. In a table of numbers NaN is outside every
+        range.
         """
+        if self.table is not None:
+            return self._outside_of_table(X)
         table = _as_table(X)
         if table.ndim != 2 or table.shape[1] != self.n_features:
             raise ValueError(
@@ -239,6 +282,24 @@ class FeatureSchema:
                 f"it has shape {table.shape}."
             )
         return np.asarray(~((table >= np.asarray(self.lower)) & (table <= np.asarray(self.upper))))
+
+    def _outside_of_table(self, X: Any) -> Bools:
+        assert self.table is not None
+        read = self.table.read(X)
+        columns = self.table.encode(read)
+        beyond = ~((columns >= np.asarray(self.lower)) & (columns <= np.asarray(self.upper)))
+        outside = self.table.unknown(read)
+        for number, own in enumerate(self.table.columns_of):
+            ranged = [at for at in own if at not in self._levels]
+            outside[:, number] |= beyond[:, ranged].any(axis=1)
+            gone = read[number].missing
+            outside[gone, number] = not self.table.codes[number].knows_missing
+        return outside
+
+    @property
+    def _levels(self) -> set[int]:
+        """Columns that say which level a category has."""
+        return {at for one in self.features if one.kind == "category" for at in one.columns}
 
 
 def _as_table(X: Any) -> Floats:
@@ -267,12 +328,3 @@ def check_finite(X: Floats, names: Sequence[str] | None = None) -> None:
             f"Input X contains {kind}: column {label!r} (number {column}), row {start + row}. "
             f"{remedy}"
         )
-
-
-def describe_number(value: float) -> tuple[str, str]:
-    """What is wrong with a number that is NaN, infinite or too large, and what to do about it."""
-    if np.isnan(value):
-        return "NaN", "Impute it, for example with sklearn.impute.SimpleImputer, or drop the row."
-    if np.isinf(value):
-        return "infinity", "Replace it by a number in the column's range, or drop the row."
-    return f"a value too large ({value:g})", "Rescale the column, or mend the value."

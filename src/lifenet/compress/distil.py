@@ -175,7 +175,7 @@ class Distil(Settings):
                 self,
                 fold,
                 own,
-                data.groups,
+                data.together,
                 deadline=run.deadline,
                 interactions=data.interactions,
             )

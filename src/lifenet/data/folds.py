@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lifenet.data.moves import Smoothing
     from lifenet.data.rows import ArrayRows
 
-__all__ = ["CrossFit", "Fold", "Holdout", "TooFewRows", "fingerprint"]
+__all__ = ["CrossFit", "Fold", "Holdout", "TooFewRows", "fingerprint", "with_own_codes"]
 
 # "auto" holds out this much weight, but never more or less than these shares.
 _WEIGHT, _LEAST_SHARE, _MOST_SHARE = 2000, 0.1, 0.2
@@ -193,6 +193,34 @@ class CrossFit(Settings):
         )
 
 
+def with_own_codes(data: Inputs, folds: list[Fold]) -> list[Fold]:
+    """Folds whose codes by the target were made from their training rows alone.
+
+    A training row's code is made from other training rows, a validation row's from all of them: so
+    no row is seen in a code before it is held out, nor its own target in its own code.
+    """
+    if data.crossfitted is None:
+        return folds
+    found = []
+    for fold in folds:
+        X = data.crossfitted.table(data.X, _index_of(fold.train))
+        train = _on(fold.train, X)
+        validation = None if fold.validation is None else _on(fold.validation, X)
+        fit = _on(fold.fit, X) if fold.refits else train
+        found.append(replace(fold, train=train, validation=validation, fit=fit))
+    return found
+
+
+def _index_of(problem: Problem) -> Integers | None:
+    return cast("ArrayRows | CodedRows", problem.rows).index
+
+
+def _on(problem: Problem, X: Floats) -> Problem:
+    """The same rows of another table."""
+    rows = replace(cast("ArrayRows | CodedRows", problem.rows), X=X)
+    return replace(problem, rows=rows)
+
+
 def fingerprint(data: Inputs) -> float:
     """A number that tells these rows from others, whatever their order."""
     return float(np.sort(_hashes(data, 0)).sum())
@@ -214,7 +242,7 @@ def _part(data: Inputs, inside: Bools) -> Problem:
 
 def _hashes(data: Inputs, seed: int) -> Floats:
     """A number of each row that depends on the user's own values and on nothing computed."""
-    return hash_rows(data.present, seed)
+    return hash_rows(data.identity, seed)
 
 
 def _fold_of(hashes: Floats, n_folds: int) -> Integers:

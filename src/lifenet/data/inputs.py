@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet.schema import LARGEST, describe_number
+from lifenet.kernels.numbers import LARGEST, describe_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,17 +19,17 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats, Integers
     from lifenet.data.coded_rows import CodedRows
     from lifenet.data.columns import CodedColumns
-    from lifenet.data.interactions import Interactions
+    from lifenet.data.interactions import Groups, Interactions
     from lifenet.data.problem import Problem
     from lifenet.data.rows import ArrayRows
     from lifenet.data.units import Units
+    from lifenet.tables import CrossFitted, Table, TableCoding
 
 __all__ = [
     "Inputs",
     "check_sample_weight",
     "check_target",
     "encode_classes",
-    "naming_text_columns",
     "unchanged_on_failure",
 ]
 
@@ -39,7 +40,7 @@ class Inputs:
 
     Attributes
     ----------
-    X : the user's columns, of all rows
+    X : columns of numbers, of all rows; codes by the target are cross-fitted over all of them
     problem : the loss on `rows`
     rows : standardised columns, or codes of them, of the rows that have weight
     units : the way back to the user's units
@@ -50,6 +51,10 @@ class Inputs:
     given : X, y and groups as the user gave them, for a splitter
     names : of the user's columns; None where they have none
     interactions : which columns a neuron may read together; None for all
+    table : the user's table, as it was read; None where there is only X
+    coding : how it became X
+    crossfitted : columns of X that each fold has of its own, so that no validation row was seen in
+        making them; None where there are none
     """
 
     X: Floats
@@ -63,6 +68,46 @@ class Inputs:
     given: tuple[Any, Any, Any] = (None, None, None)
     names: Sequence[str] | None = None
     interactions: Interactions | None = None
+    table: Table | None = None
+    coding: TableCoding | None = None
+    crossfitted: CrossFitted | None = None
+
+    @cached_property
+    def identity(self) -> Floats:
+        """Numbers that stand for the user's own values, of the rows that have weight."""
+        if self.coding is None or self.table is None:
+            return self.present
+        own = self.coding.identity(self.table)
+        return own if self.rows.index is None else own[self.rows.index]
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the user's table."""
+        return self.X.shape[1] if self.coding is None else len(self.coding.codes)
+
+    @property
+    def columns_of(self) -> Groups:
+        """The columns of X that each of the user's columns became."""
+        if self.coding is None:
+            return tuple((column,) for column in range(self.X.shape[1]))
+        return self.coding.columns_of
+
+    @property
+    def features(self) -> Groups:
+        """The columns of X of each feature: one of the user's columns, or a part of a date."""
+        if self.coding is None:
+            return self.columns_of
+        return tuple(one.columns for one in self.coding.features)
+
+    @property
+    def together(self) -> Sequence[Integers] | None:
+        """The inputs of each of the user's columns; None where each input is one."""
+        if self.coding is None or self.coding.is_plain:
+            return self.groups
+        if self.groups is None:
+            return [np.array(columns, dtype=np.intp) for columns in self.columns_of]
+        known = self.groups
+        return [np.concatenate([known[one] for one in columns]) for columns in self.columns_of]
 
     @property
     def present(self) -> Floats:
@@ -85,29 +130,6 @@ def unchanged_on_failure(estimator: object) -> Iterator[None]:
     except BaseException:
         vars(estimator).clear()
         vars(estimator).update(before)
-        raise
-
-
-@contextmanager
-def naming_text_columns(X: Any) -> Iterator[None]:
-    """Name the column of a data frame that cannot be read as numbers, and the remedy."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        for name in getattr(X, "columns", ()):
-            column = np.asarray(X[name])
-            if column.dtype.kind in "mM":
-                raise ValueError(
-                    f"Column {name!r} holds times ({column.dtype}), not numbers. Make numbers of "
-                    "it first, such as the hour, the weekday or the days since a date."
-                ) from error
-            try:
-                column.astype(np.float64)
-            except (ValueError, TypeError):
-                raise ValueError(
-                    f"Column {name!r} cannot be read as numbers: {str(error).rstrip('.')}. "
-                    "Encode it first, for example with sklearn.preprocessing.OneHotEncoder."
-                ) from error
         raise
 
 

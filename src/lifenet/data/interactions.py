@@ -32,20 +32,35 @@ class Interactions:
     ----------
     groups : they may share columns, and each column is in one of them at least
     column : (n_inputs,), the column that each input of the rows is of
+    numbers : the groups by columns of numbers, where a column became several of these
     """
 
     groups: Groups
     column: Integers
+    numbers: Groups
 
     @classmethod
-    def of(cls, groups: Groups, inputs: Sequence[Integers] | None) -> Interactions:
-        """Of the inputs of each column; None where every column is an input."""
-        if inputs is None:
-            return cls(groups, np.arange(1 + max(max(group) for group in groups)))
-        column = np.zeros(sum(len(one) for one in inputs), dtype=np.intp)
-        for number, codes in enumerate(inputs):
-            column[codes] = number
-        return cls(groups, column)
+    def of(
+        cls, groups: Groups, inputs: Sequence[Integers] | None, columns_of: Groups | None = None
+    ) -> Interactions:
+        """Of the inputs of each column of numbers, which these are where `inputs` is None.
+
+        Parameters
+        ----------
+        columns_of : the columns of numbers of each column; None where they are the same
+        """
+        if columns_of is None:
+            columns_of = tuple((one,) for one in range(1 + max(max(group) for group in groups)))
+        numbers = tuple(
+            tuple(sorted({n for one in group for n in columns_of[one]})) for group in groups
+        )
+        n_numbers = sum(len(own) for own in columns_of)
+        known = np.arange(n_numbers)[:, None] if inputs is None else inputs
+        column = np.zeros(sum(len(one) for one in known), dtype=np.intp)
+        for number, own in enumerate(columns_of):
+            for one in own:
+                column[known[one]] = number
+        return cls(groups, column, numbers)
 
     def draw(
         self, n: int, generator: np.random.Generator, inputs: Integers | None = None

@@ -26,6 +26,7 @@ class _AdamEstimator(SingleEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Adam._parameter_constraints,
+        "categorical_features": SingleEstimator._categorical_constraint,
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -81,6 +82,9 @@ class AdamRegressor(NetworkRegressor, _AdamEstimator):
         Share of the rows held out for early stopping.
     tol : float, default=1e-4
         Relative fall of the held-out loss that counts as progress.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categories: those of text and of categorical dtypes; or a mask, indices
+        or names of columns, and no others; None for none. As in scikit-learn's boosted trees.
     time_limit : float or None, default=None
         Seconds after which the network so far is kept.
     random_state : int, RandomState instance or None, default=None
@@ -125,6 +129,7 @@ class AdamRegressor(NetworkRegressor, _AdamEstimator):
         patience: int = 15,
         validation_fraction: float = 0.1,
         tol: float = 1e-4,
+        categorical_features: Any = "from_dtype",
         time_limit: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -140,6 +145,7 @@ class AdamRegressor(NetworkRegressor, _AdamEstimator):
         self.patience = patience
         self.validation_fraction = validation_fraction
         self.tol = tol
+        self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
@@ -180,6 +186,9 @@ class AdamClassifier(NetworkClassifier, _AdamEstimator):
         Relative fall of the held-out loss that counts as progress.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, on top of `sample_weight`.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categories: those of text and of categorical dtypes; or a mask, indices
+        or names of columns, and no others; None for none. As in scikit-learn's boosted trees.
     time_limit : float or None, default=None
         Seconds after which the network so far is kept.
     random_state : int, RandomState instance or None, default=None
@@ -233,6 +242,7 @@ class AdamClassifier(NetworkClassifier, _AdamEstimator):
         validation_fraction: float = 0.1,
         tol: float = 1e-4,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        categorical_features: Any = "from_dtype",
         time_limit: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -249,6 +259,7 @@ class AdamClassifier(NetworkClassifier, _AdamEstimator):
         self.validation_fraction = validation_fraction
         self.tol = tol
         self.class_weight = class_weight
+        self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose

@@ -10,21 +10,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from lifenet.data.inputs import (
-    Inputs,
-    check_sample_weight,
-    check_target,
-    encode_classes,
-    naming_text_columns,
-)
+from lifenet.data.inputs import Inputs, check_sample_weight, check_target, encode_classes
 from lifenet.data.problem import Problem
 from lifenet.data.rows import ArrayRows
 from lifenet.data.units import Units
+from lifenet.estimators._reading import (
+    categorical_columns,
+    read_new,
+    read_training,
+    warn_of_numbers_as_text,
+)
 from lifenet.losses import Logistic, Loss, Multinomial, SquaredError
 from lifenet.network import ReluNetwork
-from lifenet.schema import FeatureSchema, check_finite
+from lifenet.schema import FeatureSchema
+from lifenet.tables import Targets, learn_coding
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from lifenet._typing import Floats
     from lifenet.data.coded_rows import CodedRows
     from lifenet.network import CodedNetwork
+    from lifenet.tables import CrossFitted, Table, TableCoding
 
 __all__ = ["NetworkClassifier", "NetworkEstimator", "NetworkRegressor", "constant_network"]
 
@@ -41,8 +43,13 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
     random_state: int | np.random.RandomState | None
 
+    categorical_features: Any
+
     network_: ReluNetwork | CodedNetwork
     schema_: FeatureSchema
+    table_: TableCoding
+
+    _categorical_constraint: ClassVar[list[Any]] = [StrOptions({"from_dtype"}), "array-like", None]
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Inputs:
         """Check the data; `reset` where they are the first that the estimator sees."""
@@ -54,47 +61,68 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     def _rows(
         self, X: Floats, target: Floats, weight: Floats | None, *, reset: bool
     ) -> ArrayRows | CodedRows:
-        """Rows to train on: the user's columns, unless an estimator has codes of them."""
+        """Rows to train on: the columns of numbers, unless an estimator has codes of them."""
         return ArrayRows.of(X, target, weight)
 
     def _keep(self, network: ReluNetwork | CodedNetwork, data: Inputs) -> None:
         """Keep a network of the user's units, and what is known of the columns."""
         self.network_ = network
-        names = getattr(self, "feature_names_in_", None)
-        self.schema_ = FeatureSchema.of(data.present, names, weight=data.rows.weight)
+        self.schema_ = self._schema(data)
 
-    def _check_fit_input(
+    def _schema(self, data: Inputs) -> FeatureSchema:
+        assert data.table is not None
+        X = self.table_.encode(data.table)
+        index = data.rows.index
+        present = X if index is None else X[index]
+        return FeatureSchema.of_table(self.table_, present, data.rows.weight)
+
+    def _read_fit(
         self, X: Any, y: Any, *, y_numeric: bool, reset: bool = True
-    ) -> tuple[Floats, Any]:
+    ) -> tuple[Table, Any]:
+        """The table and the target, checked."""
         check_target(y, numeric=y_numeric)
-        with naming_text_columns(X):
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                reset=reset,
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=False,
-                ensure_min_samples=2,
-                y_numeric=y_numeric,
-            )
-        check_finite(X, getattr(self, "feature_names_in_", None))
-        return X, y
+        if not reset:
+            return read_new(self, self.table_, X, y, y_numeric=y_numeric, ensure_min_samples=2)
+        given = self.categorical_features
+        chosen = not (isinstance(given, str) and given == "from_dtype")
+        names = [] if given is None or not chosen else np.atleast_1d(np.asarray(given)).tolist()
+        undated = [name for name in names if isinstance(name, str)]
+        table, y = read_training(self, X, y, y_numeric=y_numeric, undated=undated)
+        warn_of_numbers_as_text(table, chosen=chosen)
+        return table, y
+
+    def _learn_table(
+        self, table: Table, targets: Targets, weight: Floats | None, *, reset: bool
+    ) -> tuple[Floats, CrossFitted | None]:
+        """Columns of numbers to train on, and those of them that folds have of their own."""
+        if not reset:
+            return self.table_.encode(table), None
+        named = hasattr(self, "feature_names_in_")
+        categorical = categorical_columns(self.categorical_features, table.names, named=named)
+        weight = np.ones(table.n_rows) if weight is None else weight
+        self.table_ = learn_coding(table, categorical, weight, targets, named=named)
+        X = self.table_.encode(table)
+        fitted = self.table_.crossfitted(table, targets, weight)
+        return (X if fitted is None else fitted.table(X)), fitted
 
     def _check_input(self, X: Any) -> Floats:
-        """New rows, checked against those of training."""
+        """New rows as columns of numbers."""
         check_is_fitted(self)
-        with naming_text_columns(X):
-            checked: Floats = validate_data(
-                self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=False
-            )
-        check_finite(checked, self.schema_.names)
-        return checked
+        table, _ = read_new(self, self.table_, X)
+        return self.table_.encode(table)
 
     def _score(self, X: Any) -> Floats:
         """Raw scores of new rows, (n_samples, n_outputs)."""
         X = self._check_input(X)
         return self.network_.score(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        return tags
 
 
 class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
@@ -106,9 +134,12 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Inputs:
         """Standardised rows and target; a constant target has spread one."""
-        X, y = self._check_fit_input(X, y, y_numeric=True, reset=reset)
-        weight = _counting(check_sample_weight(sample_weight, len(X)))
-        rows = self._rows(X, np.asarray(y, dtype=np.float64), weight, reset=reset)
+        table, y = self._read_fit(X, y, y_numeric=True, reset=reset)
+        weight = _counting(check_sample_weight(sample_weight, table.n_rows))
+        target = np.asarray(y, dtype=np.float64)
+        targets = Targets(target[:, None], ("target",))
+        X, fitted = self._learn_table(table, targets, weight, reset=reset)
+        rows = self._rows(X, target, weight, reset=reset)
         center, spread = _mean_and_spread(rows.target, rows.weight)
         rows = rows.with_target((rows.target - center) / spread).standardised()
         assert rows.scaling is not None
@@ -118,7 +149,9 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
                 f"loss={loss!r} is not defined for this target: brought to mean zero and deviation "
                 f"one, as a regressor does, it must be {loss.accepted}."
             )
-        return Inputs(X, Problem(rows, loss), rows, units)
+        return Inputs(
+            X, Problem(rows, loss), rows, units, table=table, coding=self.table_, crossfitted=fitted
+        )
 
     def predict(self, X: Any) -> Floats:
         """Predicted target of each row, (n_samples,)."""
@@ -135,16 +168,27 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Inputs:
         """Standardised rows and class codes. Sets `classes_`, unless it is not to be reset."""
-        X, y = self._check_fit_input(X, y, y_numeric=False, reset=reset)
+        table, y = self._read_fit(X, y, y_numeric=False, reset=reset)
         check_classification_targets(y)
-        weight = check_sample_weight(sample_weight, len(X))
+        weight = check_sample_weight(sample_weight, table.n_rows)
         known = None if reset else self.classes_
         classes, codes, weight = encode_classes(y, weight, self.class_weight, known)
-        rows = self._rows(X, codes, _counting(weight), reset=reset).standardised()
+        weight = _counting(weight)
+        X, fitted = self._learn_table(table, _indicators(classes, codes), weight, reset=reset)
+        rows = self._rows(X, codes, weight, reset=reset).standardised()
         assert rows.scaling is not None
         loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
         self.classes_ = classes
-        return Inputs(X, Problem(rows, loss), rows, Units(rows.scaling), classes)
+        return Inputs(
+            X,
+            Problem(rows, loss),
+            rows,
+            Units(rows.scaling),
+            classes,
+            table=table,
+            coding=self.table_,
+            crossfitted=fitted,
+        )
 
     def decision_function(self, X: Any) -> Floats:
         """Raw scores: log-odds of the second class, (n_samples,), or (n_samples, n_classes)."""
@@ -171,6 +215,12 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc
         score = self._score(X)
         codes = score[:, 0] > 0 if score.shape[1] == 1 else score.argmax(axis=1)
         return self.classes_[np.asarray(codes, dtype=np.intp)]
+
+
+def _indicators(classes: npt.NDArray[Any], codes: Floats) -> Targets:
+    """Whether each row is of each class but the first."""
+    rest = np.arange(1, len(classes))
+    return Targets((codes[:, None] == rest).astype(np.float64), tuple(map(str, classes[1:])))
 
 
 def _counting(weight: Floats | None) -> Floats | None:

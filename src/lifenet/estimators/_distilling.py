@@ -154,7 +154,8 @@ class DistilMixin(NetworkEstimator):
         check_is_fitted(self)
         _check_arguments(settings, time_limit)
         deadline = Deadline.after(time_limit)
-        data = replace(self._prepare(X, y, sample_weight, reset=False), validation="auto")
+        data = self._prepare(X, y, sample_weight, reset=False)
+        data = replace(data, validation="auto", groups=self._code_groups())
         units, slices = data.units, self._slices
         own = saved = None
         fold: Fold | None
@@ -179,7 +180,7 @@ class DistilMixin(NetworkEstimator):
             settings,
             fold,
             own,
-            self._code_groups(),
+            data.together,
             saved,
             deadline,
             self._interactions(),

@@ -85,6 +85,9 @@ default=None
     warm_start : bool, default=False
         Whether `fit` keeps the members of the fit before and adds new ones to them. `record_` goes
         on; `hierarchy_` is that of the newest.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categories: those of text and of categorical dtypes; or a mask, indices
+        or names of columns, and no others; None for none. As in scikit-learn's boosted trees.
     time_limit : float or None, default=None
         Seconds after which training ends with the networks that are done. The output layer of what
         there is takes the time that it takes.
@@ -157,6 +160,7 @@ default=None
         loss: Loss | str = "squared_error",
         validation: Any = "auto",
         warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -173,6 +177,7 @@ default=None
         self.loss = loss
         self.validation = validation
         self.warm_start = warm_start
+        self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -225,6 +230,9 @@ default=None
         total weight.
     warm_start : bool, default=False
         Whether `fit` keeps the members of the fit before and adds new ones to them.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categories: those of text and of categorical dtypes; or a mask, indices
+        or names of columns, and no others; None for none. As in scikit-learn's boosted trees.
     time_limit : float or None, default=None
         Seconds after which training ends with the networks that are done; see `LIFERegressor`.
     n_jobs : int or None, default=None
@@ -275,6 +283,7 @@ n_iter_
         validation: Any = "auto",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         warm_start: bool = False,
+        categorical_features: Any = "from_dtype",
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -291,6 +300,7 @@ n_iter_
         self.validation = validation
         self.class_weight = class_weight
         self.warm_start = warm_start
+        self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -21,6 +21,7 @@ from lifenet.data.inputs import unchanged_on_failure
 from lifenet.data.interactions import Interactions
 from lifenet.data.rows import ArrayRows
 from lifenet.data.run import Run
+from lifenet.estimators._base import NetworkEstimator
 from lifenet.estimators._distilling import DistilMixin, FoldSlices
 from lifenet.estimators._progress import CallbackSupportMixin, Reporter, with_callbacks
 from lifenet.neurons.hierarchy import SAMPLERS, SOLVERS, Given
@@ -97,6 +98,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         "finetune": [StrOptions(set(FINETUNINGS)), HasMethods(["refine", "check"]), None],
         "smoothness": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
         "interaction_cst": Recipe._parameter_constraints["interaction_cst"],
+        "categorical_features": NetworkEstimator._categorical_constraint,
         "warm_start": ["boolean"],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
@@ -327,7 +329,7 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         """Rows with codes of the columns, learned from the first rows that are fitted."""
         if reset:
             codes = self.recipe_.codes
-            names = getattr(self, "feature_names_in_", None)
+            names = self.table_.columns
             self.coding_ = None if codes is None else codes.learn(X, weight, names=names)
         if self.coding_ is None:
             return ArrayRows.of(X, target, weight)
@@ -339,7 +341,8 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
     def _interactions(self) -> Interactions | None:
         if self.interaction_cst_ is None:
             return None
-        return Interactions.of(self.interaction_cst_, self._code_groups())
+        features = tuple(one.columns for one in self.table_.features)
+        return Interactions.of(self.interaction_cst_, self._code_groups(), features)
 
     @property
     def member_names_(self) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ class _LLAEstimator(SingleEstimator):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "categorical_features": SingleEstimator._categorical_constraint,
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -97,6 +98,9 @@ class LLARegressor(NetworkRegressor, _LLAEstimator):
         Most iterations of one start.
     tol : float, default=1e-4
         A start ends after three steps that lower the objective by less than this share.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categories: those of text and of categorical dtypes; or a mask, indices
+        or names of columns, and no others; None for none. As in scikit-learn's boosted trees.
     time_limit : float or None, default=None
         Seconds after which the best network so far is kept.
     random_state : int, RandomState instance or None, default=None
@@ -138,6 +142,7 @@ class LLARegressor(NetworkRegressor, _LLAEstimator):
         n_init: int = 1,
         max_iter: int = 100,
         tol: float = 1e-4,
+        categorical_features: Any = "from_dtype",
         time_limit: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -149,6 +154,7 @@ class LLARegressor(NetworkRegressor, _LLAEstimator):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose
@@ -185,6 +191,9 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, on top of `sample_weight`. "balanced" gives all classes the same
         total weight.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categories: those of text and of categorical dtypes; or a mask, indices
+        or names of columns, and no others; None for none. As in scikit-learn's boosted trees.
     time_limit : float or None, default=None
         Seconds after which the best network so far is kept; the output layer that more than two
         classes share is fitted after that.
@@ -235,6 +244,7 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
         max_iter: int = 100,
         tol: float = 1e-4,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        categorical_features: Any = "from_dtype",
         time_limit: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -247,6 +257,7 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.class_weight = class_weight
+        self.categorical_features = categorical_features
         self.time_limit = time_limit
         self.random_state = random_state
         self.verbose = verbose

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import has_fit_parameter
 
 from lifenet._threads import one_blas_thread
-from lifenet.data.folds import Fold
+from lifenet.data.folds import Fold, with_own_codes
 from lifenet.data.inputs import unchanged_on_failure
 from lifenet.data.problem import Problem
 from lifenet.data.rows import ArrayRows
@@ -30,7 +30,6 @@ from lifenet.neurons.layer import Layer
 from lifenet.output.newton import spreads
 from lifenet.recipe.auto import resolve
 from lifenet.recipe.compose import compose
-from lifenet.schema import FeatureSchema
 from lifenet.solvers.lla import LLA
 
 if TYPE_CHECKING:
@@ -53,6 +52,7 @@ class _SubsetStacking(NetworkEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "member": [HasMethods(["fit", "predict"])],
+        "categorical_features": NetworkEstimator._categorical_constraint,
         **STEP_CONSTRAINTS,
     }
 
@@ -72,6 +72,7 @@ class _SubsetStacking(NetworkEstimator):
         readout: Any = "ridge",
         *,
         validation: Any = "auto",
+        categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -81,6 +82,7 @@ class _SubsetStacking(NetworkEstimator):
         self.solver = solver
         self.readout = readout
         self.validation = validation
+        self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -107,15 +109,15 @@ class _SubsetStacking(NetworkEstimator):
                 self._prepare(X, y, sample_weight), validation=self.validation, given=(X, y, groups)
             )
             seed = self._seed()
-            run, fold = Run(seed, self.n_jobs), recipe.resampling.folds(data, seed)[0]
+            run = Run(seed, self.n_jobs)
+            fold = with_own_codes(data, recipe.resampling.folds(data, seed))[0]
             hierarchy = resolve(recipe, fold, run).neurons[0]
             subsets, _ = sample_subsets(fold.train, hierarchy.sampler, hierarchy.solver, run)
             scaling = data.units.scaling
             self.subsets_ = tuple(one.unscaled(scaling.center, scaling.scale) for one in subsets)
             self._units = data.units
             self.members_ = tuple(self._train_members(fold.train.rows, subsets, data, seed))
-            names = getattr(self, "feature_names_in_", None)
-            self.schema_ = FeatureSchema.of(data.present, names, weight=data.rows.weight)
+            self.schema_ = self._schema(data)
             self._fit_output(data, recipe.output, fold, seed)
             if self.verbose:
                 print(f"{len(self.members_)} members trained and combined")
@@ -182,7 +184,7 @@ class SubsetStackingRegressor(NetworkRegressor, _SubsetStacking):
         What is trained on each subset, for example ``DecisionTreeRegressor(max_depth=6)``. The
         output layer is fitted to predictions that the members largely make of their own rows:
         members that overfit their rows are trusted too much.
-    sampler, solver, readout, validation, n_jobs, random_state, verbose
+    sampler, solver, readout, validation, categorical_features, n_jobs, random_state, verbose
         As in `LIFERegressor`; the solver only trains the networks whose neurons make subsets.
 
     Attributes
@@ -222,7 +224,7 @@ class SubsetStackingClassifier(NetworkClassifier, _SubsetStacking):
     ----------
     member : classifier with `predict_proba`
         What is trained on each subset, for example ``DecisionTreeClassifier(max_depth=6)``.
-    sampler, solver, readout, validation, n_jobs, random_state, verbose
+    sampler, solver, readout, validation, categorical_features, n_jobs, random_state, verbose
         As in `LIFEClassifier`; the solver only trains the networks whose neurons make subsets.
 
     Attributes

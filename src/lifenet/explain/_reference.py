@@ -9,8 +9,8 @@ import numpy as np
 
 from lifenet.explain._subject import in_order
 from lifenet.kernels.hashing import hash_rows
+from lifenet.kernels.numbers import describe_number
 from lifenet.kernels.quantiles import weighted_quantiles
-from lifenet.schema import describe_number
 
 if TYPE_CHECKING:
     from lifenet._typing import Floats

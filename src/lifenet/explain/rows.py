@@ -20,8 +20,9 @@ from lifenet.explain._windows import (
 )
 from lifenet.explain.boundaries import column_boundaries, nearest_boundaries
 from lifenet.explain.one_row import RowExplanation
+from lifenet.kernels.numbers import describe_number
 from lifenet.network import Bounded, Limited, ReluNetwork
-from lifenet.schema import FeatureSchema, describe_number
+from lifenet.schema import FeatureSchema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

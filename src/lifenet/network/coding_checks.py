@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lifenet.kernels.checks import check_positions, check_rows
+from lifenet.kernels.numbers import LARGEST, describe_number
 from lifenet.kernels.row_blocks import row_blocks
-from lifenet.schema import LARGEST, default_names, describe_number
+from lifenet.schema import default_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

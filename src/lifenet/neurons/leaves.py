@@ -144,7 +144,7 @@ class Leaves(Settings):
         pairs = zip(several(self.n_trees), several(self.max_leaf_nodes), strict=True)
         *first, (n_trees, size) = pairs
         rows = int(self.min_samples_leaf)
-        allowed = None if fold.interactions is None else fold.interactions.groups
+        allowed = None if fold.interactions is None else fold.interactions.numbers
         settings = TreeSettings(size, rows, self.learning_rate, float(self.max_features), allowed)
         some = some_rows(fold.train, _MOST_ROWS)
         sample, seed = sample_of(some, columns), run.child_seed(fold, Purpose.LEAVES)

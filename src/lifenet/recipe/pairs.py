@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -81,26 +82,51 @@ class BestPairs(Settings):
     #: Trees see one number for each column.
     needs_ramps: ClassVar[bool] = True
 
-    def choose(self, folds: Sequence[Fold], n_columns: int, run: Run) -> Groups:
-        """Every column alone, and the pairs, the one with the largest gain first."""
+    def choose(self, folds: Sequence[Fold], columns_of: Groups, run: Run) -> Groups:
+        """Every column alone, and the pairs, the one with the largest gain first.
+
+        Parameters
+        ----------
+        columns_of : the columns of numbers of each column that is meant
+        """
+        n_columns = len(columns_of)
         singles = read_groups("no_interactions", n_columns)
         most = _PAIRS_A_COLUMN * n_columns if isinstance(self.n_pairs, str) else self.n_pairs
         if n_columns < 2 or most == 0:
             return singles
         pairs = read_groups("pairwise", n_columns)
-        found, by = np.zeros((len(_MERGED), 2, len(pairs))), run.deadline.rest(_ASKED_BY)
+        finer, which = _pairs_of_columns(pairs, columns_of)
+        found, by = np.zeros((len(_MERGED), 2, len(finer))), run.deadline.rest(_ASKED_BY)
         with one_blas_thread():
             for number, fold in enumerate(folds[:_MOST_FOLDS]):
                 if number > 0 and by.passed:
                     break
-                found += _gains_of_pairs(fold, pairs, run)
-        gains, squares = np.moveaxis(found, 1, 0)
-        finest = gains.argmax(axis=0), np.arange(len(pairs))
-        gain, square = gains[finest], squares[finest]
+                found += _gains_of_pairs(fold, finer, run)
+        gain, square = _largest(found, which, len(pairs))
         order = np.argsort(-gain, kind="stable")[:most].tolist()
         lenient = most >= _NEARLY_ALL * len(pairs)
         pays = gain > (-_STANDARD_ERRORS * np.sqrt(square) if lenient else 0.0)
         return (*singles, *(pairs[one] for one in order if pays[one]))
+
+
+def _pairs_of_columns(pairs: Groups, columns_of: Groups) -> tuple[Groups, Integers]:
+    """Pairs of the columns of numbers, and the number of the pair that each belongs to."""
+    finer, which = [], []
+    for number, (first, second) in enumerate(pairs):
+        of_pair = list(product(columns_of[first], columns_of[second]))
+        finer += of_pair
+        which += [number] * len(of_pair)
+    return tuple(finer), np.array(which, dtype=np.intp)
+
+
+def _largest(found: Floats, which: Integers, n_pairs: int) -> tuple[Floats, Floats]:
+    """The largest gain of each pair, over tables and columns of numbers, and its square, (n,)."""
+    gains, squares = np.moveaxis(found, 1, 0)
+    finest = gains.argmax(axis=0), np.arange(len(which))
+    gain, square = gains[finest], squares[finest]
+    order = np.lexsort((-gain, which))
+    first = order[np.searchsorted(which[order], np.arange(n_pairs))]
+    return gain[first], square[first]
 
 
 def restrict(
@@ -109,13 +135,22 @@ def restrict(
     """Data and folds that say which columns a neuron may read together."""
     if interaction_cst is None:
         return data, list(folds)
-    n_columns = data.X.shape[1]
+    features = data.features
     if hasattr(interaction_cst, "choose"):
-        groups = interaction_cst.choose(folds, n_columns, run)
+        groups = interaction_cst.choose(folds, features, run)
+    elif isinstance(interaction_cst, str):
+        groups = read_groups(interaction_cst, len(features))
     else:
-        groups = read_groups(interaction_cst, n_columns, data.names)
-    known = Interactions.of(groups, data.groups)
+        groups = _by_feature(read_groups(interaction_cst, data.n_columns, data.names), data)
+    known = Interactions.of(groups, data.groups, features)
     return replace(data, interactions=known), [replace(one, interactions=known) for one in folds]
+
+
+def _by_feature(groups: Groups, data: Inputs) -> Groups:
+    """Groups of the user's columns as groups of features: a date has its parts with it."""
+    number = {column: at for at, columns in enumerate(data.features) for column in columns}
+    own = [{number[column] for column in columns} for columns in data.columns_of]
+    return tuple(tuple(sorted(set().union(*(own[one] for one in group)))) for group in groups)
 
 
 class Part(NamedTuple):

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from lifenet._clock import now
 from lifenet._settings import Settings
 from lifenet._threads import one_blas_thread, side_by_side
-from lifenet.data.folds import CrossFit, Holdout
+from lifenet.data.folds import CrossFit, Holdout, with_own_codes
 from lifenet.data.moves import Moves
 from lifenet.data.run import Purpose
 from lifenet.finetune.base import fine_tune
@@ -207,6 +207,7 @@ class Fitted:
 def fit_life(data: Inputs, recipe: Recipe, run: Run) -> Fitted:
     """LIFE: a network for each fold, their mean, its companions, fewer neurons where asked."""
     folds = resolve_resampling(recipe.resampling, data.problem).folds(data, run.split_seed)
+    folds = with_own_codes(data, folds)
     data, folds = restrict(data, folds, recipe.interaction_cst, run)
     by = _FOLDS_BY[(recipe.compress is not None) + bool(recipe.stack)]
     fits = fit_folds(recipe, folds, run.until(run.deadline.at(by)))

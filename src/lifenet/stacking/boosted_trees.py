@@ -117,7 +117,7 @@ class BoostedTrees(Settings):
             data.problem.loss,
             _seed(run),
             run,
-            None if data.interactions is None else data.interactions.groups,
+            None if data.interactions is None else data.interactions.numbers,
         )
         return search.best()
 
