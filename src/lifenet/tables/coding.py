@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifenet._shown import shown
 from lifenet.kernels.hashing import hash_rows
 from lifenet.tables.categories import CrossFitted, Targets, category_code
 from lifenet.tables.codes import (
@@ -32,6 +33,7 @@ __all__ = ["TableCoding", "learn_coding"]
 _PARTS = 5
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class TableCoding:
     """How each column of a table becomes columns of numbers.
