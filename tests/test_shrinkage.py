@@ -1,4 +1,4 @@
-"""Shrunken means of levels against exact fractions, the mixed model's moments, and repeated rows."""
+"""Shrunken means of levels: exact variance components, loops over parts, repeated rows."""
 
 from fractions import Fraction
 
