@@ -25,15 +25,14 @@ _NUMBERS_AS_TEXT = (
 )
 
 
-def read_training(
-    estimator: Any, X: Any, y: Any, *, y_numeric: bool, undated: Sequence[str] = ()
-) -> tuple[Table, Any]:
+def read_training(estimator: Any, X: Any, y: Any, *, y_numeric: bool) -> tuple[Table, Any]:
     """A table and its target, as `fit` receives them; sets `n_features_in_` and names."""
     frame = frame_of(X)
     if frame is None:
         checks: dict[str, Any] = {"ensure_min_samples": 2, "y_numeric": y_numeric}
         array, y = _checked_array(estimator, X, y, reset=True, **checks)
-        return read_table(array), y
+        default = [f"x{column}" for column in range(array.shape[1])]
+        return read_table(array, undated=_undated(estimator, default, named=False)), y
     if 0 in frame.shape or len(frame) < 2:
         n, p = frame.shape
         found = f"{n} sample(s)" if p else "0 feature(s)"
@@ -43,7 +42,8 @@ def read_training(
         )
     y = _check_y(y, multi_output=False, y_numeric=y_numeric, estimator=estimator)
     check_consistent_length(frame, y)
-    table = read_table(frame, undated=undated)
+    texts, named = [str(name) for name in frame.columns], names_of(frame) is not None
+    table = read_table(frame, undated=_undated(estimator, texts, named=named))
     estimator.n_features_in_ = table.n_columns
     names = names_of(frame)
     if names is not None:
@@ -52,6 +52,12 @@ def read_training(
         _refuse_mixed_names(frame)
         vars(estimator).pop("feature_names_in_", None)
     return table, y
+
+
+def _undated(estimator: Any, names: Sequence[str], *, named: bool) -> set[str]:
+    """Columns that the user says are categories: their text is not read as dates."""
+    chosen = categorical_columns(estimator.categorical_features, names, named=named)
+    return set() if chosen is None else {names[column] for column in chosen}
 
 
 def read_new(
