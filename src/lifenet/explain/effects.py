@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._sample import Sample, sums_by
 from lifenet.explain.levels import levels_of
 from lifenet.kernels.quantiles import weighted_quantiles
@@ -29,6 +30,7 @@ __all__ = ["Curve", "Effects", "accumulated_effects", "partial_dependence"]
 _BLOCK_ROWS = 65_536
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class Curve:
     """The effect of one feature, in units of the score.
@@ -62,6 +64,7 @@ class Curve:
         return np.interp(np.asarray(values, dtype=np.float64), self.values, self.effect)
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class Effects:
     """The effect of each of several features.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._exchange import draw_pairs
 from lifenet.explain._sample import Sample
 from lifenet.explain._windows import DEFAULT_REACH, check_reach, slopes_at_reach
@@ -38,6 +39,7 @@ _NOT_ASKED: dict[str, Any] = {"expected": 0, "against": np.nan, "agrees": None}
 _KINDS = {"expected": int, "against": float, "agrees": object}
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class SignCheck:
     """One column's slopes against the sign that the user expects.
@@ -67,6 +69,7 @@ class SignCheck:
     slopes: Floats
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class CoefficientSigns:
     """How the slope of each column is distributed over the rows, and a verdict on its sign.
