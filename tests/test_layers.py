@@ -46,6 +46,10 @@ MAY_IMPORT = {
         *{"kernels", "losses", "tables", "schema", "network", "data", "solvers", "neurons"},
         *{"output", "finetune", "stacking", "compress", "recipe", "archive"},
     },
+    "cli": {
+        *{"estimators", "archive", "compress", "explain", "plots", "tables", "kernels"},
+        *{"schema", "network"},
+    },
     "tuning": {"estimators", "neurons", "solvers", "output", "data"},
     "__init__": {
         *{"estimators", "network", "schema", "data", "neurons", "solvers", "output", "finetune"},
@@ -75,6 +79,7 @@ SCIKIT_LEARN = {
     "archive",
     "estimators",
     "tuning",
+    "cli",
     "explain",
     "datasets",
 }
