@@ -179,9 +179,9 @@ def test_names_of_which_some_are_no_text_are_refused():
     ("given", "message"),
     [
         ([True], "categorical_features is a mask of 1 columns; X has 2. Give one truth value a"),
-        ([5], "categorical_features holds column 5; X has 2 columns, from 0 to 1"),
+        ([5], "categorical_features holds column 5; X has 2 columns. Give numbers from 0 to 1"),
         ([-1], "categorical_features holds column -1"),
-        (["q"], r"names \['q'\], which X does not have; its columns are 'n', 't'"),
+        (["q"], r"names \['q'\], which X does not have. Give names of its columns: 'n', 't'"),
         ("t", "The 'categorical_features' parameter of LLARegressor must be"),
         (1, "The 'categorical_features' parameter of LLARegressor must be"),
     ],

@@ -272,6 +272,21 @@ def test_durations_with_gaps_of_either_sign():
         assert_array_equal(found, read_table(tables[0])[0].values)
 
 
+def test_durations_are_exact_in_every_library():
+    """A sum of pandas' seconds and their fraction missed the last digit."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(-(5 * 10**15), 5 * 10**15, 500).tolist()
+    values = [dt.timedelta(microseconds=one) for one in lengths]
+    exact = [one / 86_400e6 for one in lengths]
+    for frame in (
+        pd.DataFrame({"a": values}),
+        pd.DataFrame({"a": values}, dtype="duration[us][pyarrow]"),
+        pl.DataFrame({"a": values}),
+        pa.table({"a": values}),
+    ):
+        assert_array_equal(read_table(frame)[0].values, exact)
+
+
 @pytest.mark.parametrize("step", [1, 499, 500, 999])
 def test_nanoseconds_are_left_out_alike_everywhere(step):
     """Numpy's were kept as a fraction, so that an array and a frame of it differed."""

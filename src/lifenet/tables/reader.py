@@ -287,6 +287,9 @@ def _read_times(series: nw.Series[Any]) -> Times:
 
 
 def _read_durations(series: nw.Series[Any]) -> Times:
+    given = series.to_numpy()
+    if given.dtype.kind == "m":  # a sum of pandas' seconds and their fraction is not exact
+        return Times(days_of_array(given), duration=True)
     length = _read_numbers(series.dt.total_microseconds()).values
     return Times(length / DAY, duration=True)
 
