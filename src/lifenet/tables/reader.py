@@ -26,6 +26,8 @@ from lifenet.tables.times import DAY, days_of_array
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
+    import numpy.typing as npt
+
     from lifenet._typing import Bools, Floats
 
 __all__ = ["Faults", "Table", "frame_of", "names_of", "read_table"]
@@ -166,32 +168,49 @@ def read_table(
     ValueError
         One that names every column that cannot be read, and what to do.
     """
-    frame, faults = frame_of(X), Faults()
+    frame = frame_of(X)
     if frame is not None:
-        labels = tuple(str(name) for name in frame.columns)
-        readers = [_Cells(frame[:, number]) for number in range(frame.shape[1])]
+        labels, n_rows = tuple(str(name) for name in frame.columns), frame.shape[0]
+        matrix = _as_matrix(frame)
+        cells = [_Cells(frame[:, at]) for at in range(frame.shape[1] if matrix is None else 0)]
     else:
         X = X if isinstance(X, np.ndarray) else np.asarray(X)
         _check_shape(X, names)
-        labels = tuple(names) if names is not None else _default(X.shape[1])
-        if X.dtype.kind in "biuf":
-            matrix = X if X.dtype.kind == "f" else X.astype(np.float64)
-            table = Table(labels, len(X), matrix)
-            _refuse_infinite(table, faults)
-            faults.raise_any()
-            return table
-        readers = [_Cells(X[:, number]) for number in range(X.shape[1])]
+        labels, n_rows = tuple(names) if names is not None else _default(X.shape[1]), len(X)
+        matrix = _as_floats(X) if X.dtype.kind in "biuf" else None
+        cells = [_Cells(X[:, at]) for at in range(X.shape[1] if matrix is None else 0)]
+    columns = () if matrix is not None else _read(cells, labels, undated)
+    table = Table(labels, n_rows, matrix, columns)
+    _refuse_infinite(table)
+    return table
+
+
+def _read(
+    cells: Sequence[_Cells], labels: Sequence[str], undated: Container[str]
+) -> tuple[Column, ...]:
+    """The columns, or one error that names all that cannot be read."""
     columns: list[Column] = []
-    for number, (label, cells) in enumerate(zip(labels, readers, strict=True)):
+    faults = Faults()
+    for number, (label, one) in enumerate(zip(labels, cells, strict=True)):
         try:
-            columns.append(cells.read(dates=label not in undated))
+            columns.append(one.read(dates=label not in undated))
         except ValueError as error:
             faults.add(f"Column {label!r} (number {number}) {error}.")
     faults.raise_any()
-    table = Table(labels, len(X) if frame is None else frame.shape[0], None, tuple(columns))
-    _refuse_infinite(table, faults)
-    faults.raise_any()
-    return table
+    return tuple(columns)
+
+
+def _as_floats(X: npt.NDArray[Any]) -> Floats:
+    return X if X.dtype.kind == "f" else X.astype(np.float64)
+
+
+def _as_matrix(frame: nw.DataFrame[Any]) -> Floats | None:
+    """A frame that holds nothing but numbers, read at once; None for any other."""
+    kinds = frame.schema.values()
+    if not all(kind.is_numeric() and not isinstance(kind, nw.Decimal) for kind in kinds):
+        return None
+    table = frame.to_numpy()
+    return _as_floats(table) if table.dtype.kind in "iuf" and table.ndim == 2 else None
 
 
 def _check_shape(X: Any, names: Sequence[str] | None) -> None:
@@ -210,8 +229,9 @@ def _default(n_columns: int) -> tuple[str, ...]:
     return tuple(f"x{column}" for column in range(n_columns))
 
 
-def _refuse_infinite(table: Table, faults: Faults) -> None:
-    """Note the first cell of each column that is infinite or too large."""
+def _refuse_infinite(table: Table) -> None:
+    """Raise an error that names the first cell of each column that is infinite or too large."""
+    faults = Faults()
     if table.matrix is not None:
         with np.errstate(invalid="ignore"):
             if not (np.abs(table.matrix) > LARGEST).any():
@@ -228,6 +248,7 @@ def _refuse_infinite(table: Table, faults: Faults) -> None:
                 f"Input X contains {kind}: column {label!r} (number {number}), row {wrong[0]}. "
                 f"{remedy}"
             )
+    faults.raise_any()
 
 
 @dataclass(frozen=True, eq=False)
