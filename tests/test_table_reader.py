@@ -226,7 +226,7 @@ def test_moments_in_a_zone_are_read_by_its_clock():
     tables = [
         pd.DataFrame({"a": zoned}),
         pd.DataFrame({"a": zoned.astype(object)}),
-        pd.DataFrame({"a": list(zoned.dt.to_pydatetime())}, dtype=object),
+        pd.DataFrame({"a": [one.to_pydatetime() for one in zoned]}, dtype=object),
         pl.DataFrame({"a": local}).with_columns(pl.col("a").dt.replace_time_zone(BERLIN)),
         pa.table({"a": pa.array(list(zoned), pa.timestamp("us", BERLIN))}),
     ]
@@ -342,13 +342,17 @@ def test_arrays_of_numbers_are_one_table_in_any_type():
     )
 
 
+#: Text of any length came with numpy 2.
+TEXTS = [np.dtypes.StringDType()] if hasattr(np.dtypes, "StringDType") else []
+
+
 def test_arrays_of_text_and_of_objects_are_one_table():
     texts = [["a", "b"], ["", "b"], ["a", "c"]]
     same(
         [
             np.array(texts),
             np.array(texts, dtype=object),
-            np.array(texts, dtype=np.dtypes.StringDType()),
+            *(np.array(texts, dtype=kind) for kind in TEXTS),
         ]
     )
     mixed = [["a", 1.5, dt.date(2020, 1, 1)], [None, np.nan, dt.date(2021, 1, 1)]] * 2
