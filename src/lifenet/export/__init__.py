@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from lifenet.export.python import to_python
+from lifenet.export.sql import SqlExport, to_sql
 
-__all__ = ["to_python"]
+__all__ = ["SqlExport", "to_python", "to_sql"]
