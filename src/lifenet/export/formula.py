@@ -149,7 +149,6 @@ def formula_of(model: Any, what: str) -> Formula:
     weights = sparse.csr_array(inner.weights, copy=True)
     weights.eliminate_zeros()
     weights.sort_indices()
-    labels = getattr(model, "classes_", None)
     return Formula(
         fields=fields_of(table),
         columns=schema.names,
@@ -161,7 +160,7 @@ def formula_of(model: Any, what: str) -> Formula:
         intercept=inner.intercept,
         linear=inner.linear,
         features=_named_once(schema.groups),
-        classes=None if labels is None else tuple(labels.tolist()),
+        classes=_labels(model, what),
     )
 
 
@@ -188,6 +187,20 @@ def _check(model: Any, what: str) -> None:
         f"{what} is made of a fitted lifenet model, which has network_ and schema_; it was given a "
         f"{type(model).__name__}."
     )
+
+
+def _labels(model: Any, what: str) -> tuple[Any, ...] | None:
+    """Labels of classes that every file can hold."""
+    if not hasattr(model, "classes_"):
+        return None
+    labels = tuple(model.classes_.tolist())
+    for one in labels:
+        if not isinstance(one, str | int | float):
+            raise ValueError(
+                f"{what} cannot hold the class {one!r}, a {type(one).__name__}. Fit the model to "
+                "labels that are text or numbers."
+            )
+    return labels
 
 
 def _codes_of(coding: ColumnCoding) -> tuple[Code, ...]:
