@@ -1,0 +1,9 @@
+"""Fitted models as files that other programs run: they hold the network, not how it was trained."""
+
+from __future__ import annotations
+
+from lifenet.export.json_text import to_json
+from lifenet.export.python import to_python
+from lifenet.export.sql import SqlExport, to_sql
+
+__all__ = ["SqlExport", "to_json", "to_python", "to_sql"]
