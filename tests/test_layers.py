@@ -49,7 +49,7 @@ MAY_IMPORT = {
     },
     "cli": {
         *{"estimators", "archive", "compress", "explain", "plots", "tables", "kernels"},
-        *{"schema", "network"},
+        *{"schema", "network", "export"},
     },
     "tuning": {"estimators", "neurons", "solvers", "output", "data"},
     "__init__": {

@@ -13,6 +13,7 @@ from lifenet.cli.console import Console
 from lifenet.cli.demo import add as add_demo
 from lifenet.cli.errors import FAULT, INTERRUPTED, CommandError
 from lifenet.cli.explain import add as add_explain
+from lifenet.cli.export import add as add_export
 from lifenet.cli.fit import add as add_fit
 from lifenet.cli.info import add as add_info
 from lifenet.cli.outputs import STANDARD
@@ -24,7 +25,16 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "parser"]
 
-_COMMANDS = (add_fit, add_predict, add_explain, add_simplify, add_info, add_compare, add_demo)
+_COMMANDS = (
+    add_fit,
+    add_predict,
+    add_explain,
+    add_export,
+    add_simplify,
+    add_info,
+    add_compare,
+    add_demo,
+)
 _WHAT = "Readable neural networks for tables."
 _EPILOG = """example:
   lifenet fit loans.csv --target default -o loans.life
