@@ -129,7 +129,7 @@ class _Side:
             self.prediction = model.predict(self.rows)
             self.chances = _chances(model, self.rows)
         except (ValueError, TypeError) as error:
-            raise CommandError(f"{source.name}: {self.source.located(str(error))}") from error
+            raise source.explained(error) from error
 
 
 def _chances(model: Any, rows: Any) -> Floats | None:

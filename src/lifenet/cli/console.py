@@ -146,8 +146,8 @@ class Progress:
             full = round(_WIDTH * min(share, 1.0))
             count = f" {self._done} of {self._total}" if self._total > 1 else ""
             part = f", {self._part}" if self._part else ""
-            bar = "#" * full + "." * (_WIDTH - full)
-            self._write(f"\r\x1b[K{self._what}{part}{count} [{bar}] {self._seconds:.0f} s")
+            bar = f" [{'#' * full + '.' * (_WIDTH - full)}]" if self._total else ""
+            self._write(f"\r\x1b[K{self._what}{part}{count}{bar} {self._seconds:.0f} s")
 
     def _write(self, text: str) -> None:
         sys.stderr.write(text)

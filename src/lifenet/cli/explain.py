@@ -131,7 +131,7 @@ def _read(what: str, asked: Asked, source: Source, console: Console) -> Reading:
         with console.progress(f"Explain {what}"):
             return READINGS[what](asked)
     except (ValueError, TypeError) as error:
-        raise CommandError(f"{source.name}: {source.located(str(error))}") from error
+        raise source.explained(error) from error
 
 
 def _refuse_existing(

@@ -84,6 +84,10 @@ class Source:
         """A message about rows of the table, with places in the file."""
         return re.sub(r"\brow (\d+)\b", lambda found: self.place(int(found[1])), message)
 
+    def explained(self, error: Exception) -> CommandError:
+        """An error of the library about these rows, with the file and places in it."""
+        return CommandError(f"{self.name}: {self.located(str(error))}")
+
     def take(self, rows: npt.NDArray[Any]) -> Source:
         """Some rows, by their indices or by a mask."""
         index = np.flatnonzero(rows) if rows.dtype == bool else rows
@@ -248,7 +252,8 @@ def _slip(
     row = next(at for at, cell in enumerate(cells) if cell in strange)
     return (
         f"Column {name!r} is text: {n_known - n_strange:,} of its {n_known:,} cells are {what}, "
-        f"and {n_strange:,} are not; the first is {shown(str(cells[row]))} on {source.place(row)}. "
+        f"and {n_strange:,} {'is' if n_strange == 1 else 'are'} not; the first is "
+        f"{shown(str(cells[row]))} on {source.place(row)}. "
         "Mend them, or pass what stands for a missing value to --missing; pass the column to "
         "--text if it is text."
     )

@@ -273,9 +273,7 @@ def _fit(model: Any, problem: Problem, console: Console, text: Sequence[str]) ->
             )
             model.fit(problem.X, problem.y, problem.weight, **more)
     except (ValueError, TypeError) as error:
-        raise CommandError(
-            f"{problem.source.name}: {problem.source.located(str(error))}"
-        ) from error
+        raise problem.source.explained(error) from error
 
 
 @contextlib.contextmanager
@@ -312,9 +310,7 @@ def _describe(problem: Problem, console: Console) -> dict[str, Any]:
             table, None, np.ones(n), Targets(np.zeros((n, 1)), ("target",)), named=True
         )
     except ValueError as error:
-        raise CommandError(
-            f"{problem.source.name}: {problem.source.located(str(error))}"
-        ) from error
+        raise problem.source.explained(error) from error
     kinds: dict[str, list[str]] = {}
     for code in coding.codes:
         kinds.setdefault(kind_of_code(code), []).append(code.name)

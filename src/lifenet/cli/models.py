@@ -123,11 +123,14 @@ def outside(model: Any, source: Source) -> list[str]:
     """What lies outside the training data, a sentence for each column."""
     rows = source.select(columns_of(model)).table
     coding, schema = model.table_, model.schema_
-    table = coding.read(rows)
-    if schema.table is None:
-        beyond, unknown = schema.outside(coding.encode(table)), None
-    else:
-        beyond, unknown = schema.outside(rows), coding.unknown(table)
+    try:
+        table = coding.read(rows)
+        if schema.table is None:
+            beyond, unknown = schema.outside(coding.encode(table)), None
+        else:
+            beyond, unknown = schema.outside(rows), coding.unknown(table)
+    except ValueError as error:
+        raise source.explained(error) from error
     found = []
     for number, code in enumerate(coding.codes):
         if not beyond[:, number].any():

@@ -8,7 +8,7 @@ import numpy as np
 
 from lifenet.cli.arguments import add_output, add_reading, csv_format, new_command
 from lifenet.cli.csv_text import arrow
-from lifenet.cli.errors import CommandError, UsageError
+from lifenet.cli.errors import UsageError
 from lifenet.cli.files import format_of, table_bytes
 from lifenet.cli.models import columns_of, is_classifier, load_model, outside, read_for
 from lifenet.cli.outputs import STANDARD, Output
@@ -87,7 +87,7 @@ def predictions(model: Any, source: Source) -> dict[str, Any]:
             return {"prediction": model.predict(rows)}
         chances = model.predict_proba(rows)
     except (ValueError, TypeError) as error:
-        raise CommandError(f"{source.name}: {source.located(str(error))}") from error
+        raise source.explained(error) from error
     found: dict[str, Any] = {"prediction": model.predict(rows)}
     for number, label in enumerate(model.classes_):
         found[f"probability of {label}"] = chances[:, number]

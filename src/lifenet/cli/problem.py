@@ -166,7 +166,7 @@ def read_target(
     ----------
     several : whether a target of a single class is refused
     """
-    column = read_table(source.table.select([target]))[0]
+    column = _column(source, target)
     if isinstance(column, Times):
         raise CommandError(
             f"{source.name}: the target {target!r} holds times. Make numbers of them, such as days "
@@ -218,11 +218,18 @@ def _classes(column: Numbers | Labels) -> npt.NDArray[Any]:
     return column.values.astype(np.int64) if whole else column.values
 
 
+def _column(source: Source, name: str) -> Numbers | Times | Labels:
+    try:
+        return read_table(source.table.select([name]))[0]
+    except ValueError as error:
+        raise source.explained(error) from error
+
+
 # ------------------------------------------------------------------ weights, groups and times
 
 
 def _numbers(source: Source, name: str, what: str) -> Floats:
-    column = read_table(source.table.select([name]))[0]
+    column = _column(source, name)
     if not isinstance(column, Numbers):
         raise CommandError(f"{source.name}: column {name!r} is to hold {what}, and has no numbers.")
     gone = np.flatnonzero(column.missing)
@@ -239,7 +246,7 @@ def _numbers(source: Source, name: str, what: str) -> Floats:
 
 
 def _groups(source: Source, name: str) -> Integers:
-    column = read_table(source.table.select([name]))[0]
+    column = _column(source, name)
     values = column.codes if isinstance(column, Labels) else column.values
     _, codes = np.unique(values, return_inverse=True)
     groups = np.asarray(codes.ravel(), dtype=np.intp)
@@ -251,7 +258,7 @@ def _groups(source: Source, name: str) -> Integers:
 
 
 def _times(source: Source, name: str) -> Floats:
-    column = read_table(source.table.select([name]))[0]
+    column = _column(source, name)
     if isinstance(column, Labels):
         row = int(np.flatnonzero(column.codes >= 0)[0])
         raise CommandError(

@@ -75,7 +75,7 @@ def run(args: argparse.Namespace, console: Console) -> None:
                 rows, y, settings=Distil(args.neurons), time_limit=args.time_limit
             )
         except (ValueError, TypeError) as wrong:
-            raise CommandError(f"{source.name}: {source.located(str(wrong))}") from wrong
+            raise source.explained(wrong) from wrong
         progress.end()
     found = min(frontier.sizes)
     if found > args.neurons and not frontier.complete:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet.cli.errors import CommandError, UsageError
+from lifenet.cli.errors import UsageError
 from lifenet.cli.models import columns_of, is_classifier
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Subject:
         try:
             rows = model.table_.transform(source.table.select(columns_of(model)))
         except ValueError as error:
-            raise CommandError(f"{source.name}: {source.located(str(error))}") from error
+            raise source.explained(error) from error
         plain = model.schema_.table is None
         classes = tuple(np.asarray(model.classes_).tolist()) if is_classifier(model) else ()
         if plain:
