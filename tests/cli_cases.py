@@ -30,6 +30,8 @@ class Ended:
         """The error; nothing may stand beside it but notes."""
         assert "Traceback" not in self.err
         lines = [line for line in self.err.splitlines() if not line.startswith("Note: ")]
+        if lines and lines[0] == "{":
+            return json.loads("\n".join(lines))["error"]
         assert lines, "no error"
         assert lines[0].startswith("Error: "), self.err
         return "\n".join(lines).removeprefix("Error: ")

@@ -26,8 +26,11 @@ def home_of(made_up_home):
 
 @pytest.fixture(scope="session")
 def cli_home(tmp_path_factory):
-    """A folder with loans.csv, and models of it: amount.life, default.life and plain.life."""
+    """A folder with loans.csv, and models: amount, default, plain (of ages), purpose."""
+    import pyarrow.csv
+
     from cli_cases import FAST, done, loans, write
+    from lifenet import LLAClassifier
 
     home = tmp_path_factory.mktemp("cli")
     table = write(home / "loans.csv", loans())
@@ -38,4 +41,8 @@ def cli_home(tmp_path_factory):
     numbers = write(home / "numbers.csv", plain)
     options = (*FAST, "--test-share", "0", "-o", home / "plain.life")
     done("fit", numbers, "--target", "amount", *options)
+    rows = pyarrow.csv.read_csv(table)
+    model = LLAClassifier(n_neurons=2, random_state=0)
+    model.fit(rows.select(["age", "income", "amount"]), rows["purpose"].to_pylist())
+    model.save(home / "purpose.life")
     return home

@@ -92,7 +92,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str]) -> int:
     try:
-        args = parser().parse_args(argv)
+        args, unknown = parser().parse_known_args(argv)
+        if unknown:
+            args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     except SystemExit as end:  # --help
         return int(end.code or 0)
     taken = getattr(args, "output", None) == STANDARD or getattr(args, "to_output", False)

@@ -61,7 +61,7 @@ def new_command(commands: Any, name: str, run: Command, what: str, example: str)
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
     return parser
 
 

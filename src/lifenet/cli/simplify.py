@@ -12,7 +12,7 @@ from lifenet.cli.arguments import (
     positive,
     positive_integer,
 )
-from lifenet.cli.errors import CommandError
+from lifenet.cli.errors import CommandError, UsageError
 from lifenet.cli.models import columns_of, load_model, read_for, save_model
 from lifenet.cli.outputs import STANDARD, Output
 from lifenet.cli.targets import target_for
@@ -54,7 +54,7 @@ def add(commands: Any) -> Parser:
 def run(args: argparse.Namespace, console: Console) -> None:
     """Carry out the command."""
     if args.output == STANDARD:
-        raise CommandError("A model goes to a file, not to standard output. Pass -o FILE.")
+        raise UsageError("A model goes to a file, not to standard output. Pass -o FILE.")
     output = Output.checked(args.output, force=args.force)
     model = load_model(args.model)
     if not hasattr(model, "simplify"):
