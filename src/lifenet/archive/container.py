@@ -7,6 +7,7 @@ read, the header before memory for an array is taken, the array before anything 
 from __future__ import annotations
 
 import json
+import os
 import re
 import struct
 import zipfile
@@ -99,6 +100,7 @@ def open_zip(file: IO[bytes]) -> zipfile.ZipFile:
         if file.read(2) != b"PK":
             raise NotAnArchiveError("this is no zip file") from error
         raise DamagedArchiveError(f"the zip file is broken or cut off: {error}") from error
+    n_bytes = file.seek(0, os.SEEK_END)
     names = [one.filename for one in infos]
     if _HEADER not in names:
         raise NotAnArchiveError(f"the zip file has no {_HEADER}")
@@ -107,6 +109,8 @@ def open_zip(file: IO[bytes]) -> zipfile.ZipFile:
     for one in infos:
         if one.filename != _HEADER and not _MEMBER.fullmatch(one.filename):
             raise DamagedArchiveError(f"the member {one.filename!r:.100} does not belong there")
+        if one.compress_size > n_bytes:
+            raise DamagedArchiveError(f"the member {one.filename} is larger than the whole file")
         if one.flag_bits & 1 or one.compress_type not in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
             raise DamagedArchiveError(f"the member {one.filename} is encrypted or oddly packed")
     return archive
