@@ -312,6 +312,13 @@ def test_objects_that_parameters_are_come_back(value):
         assert without_addresses(found) == without_addresses(value)
 
 
+def test_values_that_hold_themselves_are_refused():
+    value: list = []
+    value.append(value)
+    with pytest.raises(NotStorableError, match="too deep"):
+        through(value)
+
+
 def test_a_splitter_comes_back_with_the_model(tmp_path):
     model = lifenet.LIFERegressor(*PAPER, validation=KFold(3), random_state=0)
     model.fit(rows("lla"), target())
@@ -377,6 +384,16 @@ def test_names_and_levels_of_any_text_come_back(tmp_path):
     loaded = again(model, tmp_path)
     assert loaded.schema_.names == model.schema_.names
     assert loaded.table_.codes[-1].levels == model.table_.codes[-1].levels
+
+
+# ---------------------------------------------------------------------- the docs
+
+
+def test_the_examples_of_the_docs_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[1] / "docs" / "files.md").read_text()
+    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(code, "docs/files.md", "exec"), {})
 
 
 # ---------------------------------------------------------------------- other ways
