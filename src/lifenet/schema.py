@@ -11,7 +11,7 @@ import numpy as np
 from lifenet._shown import shown
 from lifenet.kernels.numbers import LARGEST, describe_number
 from lifenet.kernels.quantiles import weighted_quantiles
-from lifenet.tables import Feature
+from lifenet.tables import Feature, frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -274,10 +274,13 @@ class FeatureSchema:
         Where the model was fitted to a table with categories, missing values or dates, `X` is such
         a table, and the cells are its own: a level that training did not have is outside, and so
         is a missing value where training had none. In a table of numbers NaN is outside every
-        range.
+        range. Columns of frames are matched by name.
         """
         if self.table is not None:
             return self._outside_of_table(X)
+        frame = frame_of(X)
+        if frame is not None and set(frame.columns) == set(self.names):
+            X = frame.select(list(self.names)).to_numpy()
         table = _as_table(X)
         if table.ndim != 2 or table.shape[1] != self.n_features:
             raise ValueError(
