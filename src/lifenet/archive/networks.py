@@ -43,7 +43,7 @@ def _weights(dense: Any, stored: Any, columns: Any, lengths: Any, n_columns: int
     sparse = (stored, columns, lengths, n_columns)
     if dense is not None and not any(one is not None for one in sparse):
         return dense
-    if dense is not None or any(one is None for one in sparse):
+    if dense is not None or n_columns is None or any(one is None for one in sparse):
         raise ValueError("weights are an array or sparse")
     ends = np.cumsum(lengths.astype(np.float64))
     if not len(stored) == len(columns) == (ends[-1] if len(ends) else 0):
@@ -53,8 +53,8 @@ def _weights(dense: Any, stored: Any, columns: Any, lengths: Any, n_columns: int
     starts = (ends - lengths).astype(np.intp)
     first[starts[lengths > 0]] = True
     ascends = first | (np.diff(places, prepend=-1.0) > 0)
-    if len(places) and (places.max() >= n_columns or not ascends.all()):
-        raise ValueError("columns of weights must ascend in each row")
+    if n_columns >= 2**31 or (places >= n_columns).any() or not ascends.all():
+        raise ValueError("columns of weights must ascend in each row, and be those of the network")
     return unpack_csr((stored, columns, lengths, (len(lengths), n_columns)))
 
 

@@ -65,8 +65,8 @@ _SPLITTERS: dict[str, tuple[str, ...]] = {
     "PredefinedSplit": ("test_fold",),
 }
 _NUMBERS = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
-# Most that values may stand inside one another.
-_DEEPEST = 20
+# Most that values may stand inside one another, as steps of the way to them.
+_DEEPEST = 40
 _KEPT = (
     "an archive keeps numbers, texts, lists, tuples, dicts, arrays, lifenet's own settings and "
     "losses, and scikit-learn's splitters"
@@ -86,6 +86,8 @@ class Parameter:
         if type(value) is float:
             number = Number().write(value, sink, at)
             return number if isinstance(number, float) else {"float": number}
+        if at.count(".") > _DEEPEST:
+            raise NotStorableError(f"{at:.100} holds values that stand too deep in one another")
         for tag, (fits, write, _) in _TAGS.items():
             if fits(value):
                 return {tag: write(value, sink, at)}
@@ -95,7 +97,7 @@ class Parameter:
         """The value itself, or a tag and what stands for it."""
         if node is None or isinstance(node, bool | int | float | str):
             return node
-        if not isinstance(node, dict) or len(node) != 1 or at.count(".") > 3 * _DEEPEST:
+        if not isinstance(node, dict) or len(node) != 1 or at.count(".") > _DEEPEST:
             damaged(at, "the value of a parameter")
         ((tag, inner),) = node.items()
         if tag == "float":
@@ -155,11 +157,7 @@ def _many(kind: type) -> tuple[Any, ...]:
 
 
 def _write_dict(value: dict[Any, Any], sink: Sink, at: str) -> list[Any]:
-    form = Parameter()
-    return [
-        [form.write(key, sink, f"{at}.key"), form.write(one, sink, f"{at}.{key!s:.40}")]
-        for key, one in value.items()
-    ]
+    return Many(Many(Parameter())).write(value.items(), sink, at)
 
 
 def _read_dict(node: Any, source: Source, at: str) -> dict[Any, Any]:

@@ -207,6 +207,14 @@ def _table(**fields: Any) -> TableCoding:
     table = TableCoding(**fields)
     if not table.codes or len(set(table.names)) < len(table.names):
         raise ValueError("a table needs columns with names of their own")
+    for code in table.codes:
+        held: list[Any] = []
+        if isinstance(code, CategoryCode):
+            held = [code.expected, code.expected_missing]
+        elif isinstance(code, NumberCode | TimeCode):
+            held = [code.neutral]
+        if not all(np.isfinite(one).all() for one in held):
+            raise ValueError(f"the code of {code.name!r} must be finite")
     return table
 
 

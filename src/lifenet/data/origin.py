@@ -49,7 +49,7 @@ class Origin:
             target = rows.target
         elif rows.index is not None:
             target = target[rows.index]
-        table = np.column_stack([data.identity, target, rows.weight])
+        table = np.column_stack([hash_rows(data.identity, 0), target, rows.weight])
         digest = sha256(np.sort(hash_rows(table, 0)).astype("<f8").tobytes()).hexdigest()
         versions = [("python", platform.python_version())]
         versions += [(name, version(name)) for name in _PACKAGES]
