@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lifenet.export.json_text import to_json
+from lifenet.export.onnx_file import onnx_inputs, to_onnx
 from lifenet.export.python import to_python
 from lifenet.export.sql import SqlExport, to_sql
 
-__all__ = ["SqlExport", "to_json", "to_python", "to_sql"]
+__all__ = ["SqlExport", "onnx_inputs", "to_json", "to_onnx", "to_python", "to_sql"]
