@@ -44,6 +44,7 @@ class Field:
     levels : text, or numbers (of dates and durations, days)
     patterns : (n_levels + 2, n_columns), what the columns hold at each level, at one that training
         did not have, and where the value is missing
+    share : (n_levels + 2,), the share of the training rows that had each of these
     """
 
     name: str
@@ -55,6 +56,7 @@ class Field:
     level_kind: str = ""
     levels: tuple[str | float, ...] = ()
     patterns: Floats | None = None
+    share: Floats | None = None
 
 
 def fields_of(table: TableCoding) -> tuple[Field, ...]:
@@ -80,7 +82,16 @@ def _field(code: Any, columns: tuple[int, ...]) -> Field:
         )
     kind, levels = _levels(code)
     patterns = code.patterns(np.arange(len(levels) + 2))
-    return Field(code.name, "category", columns, level_kind=kind, levels=levels, patterns=patterns)
+    *known, missing = code.share.tolist()
+    return Field(
+        code.name,
+        "category",
+        columns,
+        level_kind=kind,
+        levels=levels,
+        patterns=patterns,
+        share=np.array([*known, 0.0, missing]),
+    )
 
 
 def _levels(code: CategoryCode) -> tuple[str, tuple[str | float, ...]]:
