@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet.tables import CategoryCode, NumberCode, TimeCode
-from lifenet.tables.columns import kind_of
+from lifenet.tables.columns import as_labels, kind_of
 from lifenet.tables.times import days_of, length_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
     from lifenet._typing import Floats
     from lifenet.tables import TableCoding
 
-__all__ = ["Field", "fields_of"]
+__all__ = ["Field", "fields_of", "read_cells"]
 
 #: What levels are, by the kind of their values.
 _LEVELS = {"text": "text", "truth value": "number", "number": "number"}
@@ -40,6 +44,7 @@ class Field:
     levels : text, or numbers (of dates and durations, days)
     patterns : (n_levels + 2, n_columns), what the columns hold at each level, at one that training
         did not have, and where the value is missing
+    share : (n_levels + 2,), the share of the training rows that had each of these
     """
 
     name: str
@@ -51,6 +56,7 @@ class Field:
     level_kind: str = ""
     levels: tuple[str | float, ...] = ()
     patterns: Floats | None = None
+    share: Floats | None = None
 
 
 def fields_of(table: TableCoding) -> tuple[Field, ...]:
@@ -76,7 +82,16 @@ def _field(code: Any, columns: tuple[int, ...]) -> Field:
         )
     kind, levels = _levels(code)
     patterns = code.patterns(np.arange(len(levels) + 2))
-    return Field(code.name, "category", columns, level_kind=kind, levels=levels, patterns=patterns)
+    *known, missing = code.share.tolist()
+    return Field(
+        code.name,
+        "category",
+        columns,
+        level_kind=kind,
+        levels=levels,
+        patterns=patterns,
+        share=np.array([*known, 0.0, missing]),
+    )
 
 
 def _levels(code: CategoryCode) -> tuple[str, tuple[str | float, ...]]:
@@ -98,6 +113,41 @@ def _levels(code: CategoryCode) -> tuple[str, tuple[str | float, ...]]:
             "Make text of them before fit."
         )
     return kind, found
+
+
+def read_cells(
+    table: TableCoding, X: Any, missing_text: Callable[[Field], str]
+) -> list[npt.NDArray[Any]]:
+    """The columns of a user's table as fields hold their values, (n, 1) each.
+
+    Parameters
+    ----------
+    missing_text : what stands for a missing value of a column of text
+    """
+    read = table.read(X)
+    table.encode(read)  # refuses what columns cannot be
+    found = []
+    for number, (code, field) in enumerate(zip(table.codes, fields_of(table), strict=True)):
+        column: Any = read[number]
+        if not isinstance(code, CategoryCode):
+            found.append(np.asarray(code.identity(column), dtype=np.float64)[:, None])
+            continue
+        labels = as_labels(column)
+        if field.level_kind == "text":
+            texts = [*map(str, labels.labels), missing_text(field)]
+            found.append(np.array(texts, dtype=object)[labels.codes][:, None])
+        else:
+            given = [_level_number(one, field.level_kind) for one in labels.labels]
+            found.append(np.array([*given, np.nan])[labels.codes][:, None])
+    return found
+
+
+def _level_number(level: Any, kind: str) -> float:
+    """A level that is no text; infinite, and so unseen, where it is of another kind."""
+    held = kind_of(level)
+    if _LEVELS.get(held, _TIMES.get(held)) != kind:
+        return np.inf
+    return float(level) if kind == "number" else _days(level, kind)
 
 
 def _days(level: Any, kind: str) -> float:
