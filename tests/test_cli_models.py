@@ -194,6 +194,7 @@ class TestOthers:
         assert ", may be missing" in out
         assert "  zip: category: " in out
         assert "Recipe: Recipe(" in out
+        assert "Fitted to 120 rows with seed " in out
         report = done("info", default, "--json").json
         assert report["classes"] == ["no", "yes"]
         assert [one["name"] for one in report["columns"]][:2] == ["age", "income"]
@@ -212,8 +213,19 @@ class TestOthers:
         sql = done("export", amount, "--to", "sql", "--table", "rows", "-o", "-").out
         assert sqlite3.complete_statement(sql)
 
+    def test_cards_are_of_models_without_interactions(self, default, cli_home, tmp_path):
+        ended = run("export", default, "--to", "scorecard", "-o", "-")
+        assert ended.code == 1
+        assert ended.error.endswith("Fit it with --interactions none.")
+        model, rows = tmp_path / "m.life", pa.csv.read_csv(cli_home / "loans.csv")
+        one = lifenet.LLAClassifier(n_neurons=2, random_state=0)
+        one.fit(rows.select(["income"]), rows["default"].to_pylist()).save(model)
+        card = ("export", model, "--to", "scorecard", "-o", "-", "--points-to-double")
+        lines = done(*card, "20").out.splitlines()
+        assert lines[0] == "feature,value,points,share"
+        assert lines != done(*card, "40").out.splitlines()
+
     def test_the_demonstration_shows_the_truth(self):
         report = done("demo", "--quiet", "--json").json
         assert report["held_out"]["R²"] > 0.98
         assert "·area" in report["equation"]
-        assert "price = " in done("demo", "--quiet").out
