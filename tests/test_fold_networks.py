@@ -49,6 +49,9 @@ def test_companions_are_the_same_in_all(monkeypatch):
     own, found = scores(folds, X + 3), scores(model.fold_networks_, X + 3)
     expected = model.network_.score(X + 3) + share * (own - own.mean(axis=0))
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    several = model.fold_networks_
+    parts = scores(several.own, X + 3) + several.companions.score(X + 3)
+    np.testing.assert_allclose(parts, found, atol=1e-12)
     np.testing.assert_allclose(
         found.mean(axis=0)[:, 0], model.predict(X + 3), rtol=1e-10, atol=1e-12
     )
@@ -85,11 +88,11 @@ def test_folds_of_a_splitter_are_there_too_and_simplify_does_not_take_them_for_d
 
 def test_what_is_no_mean_of_folds_has_none():
     X, y = planted()
-    assert LIFERegressor(preset="paper", random_state=0).fit(X, y).fold_networks_ == ()
+    assert len(LIFERegressor(preset="paper", random_state=0).fit(X, y).fold_networks_) == 0
     small = small_recipe(compress=Distil(8))
-    assert regressor(small).fit(X, y).fold_networks_ == ()
-    assert regressor(validation=0.2).fit(X, y).fold_networks_ == ()
+    assert len(regressor(small).fit(X, y).fold_networks_) == 0
+    assert len(regressor(validation=0.2).fit(X, y).fold_networks_) == 0
     model = regressor().fit(X, y)
     assert len(model.fold_networks_) == 2
-    assert model.with_network(model.network_).fold_networks_ == ()
-    assert model.refit_readout(X, y).fold_networks_ == ()
+    assert len(model.with_network(model.network_).fold_networks_) == 0
+    assert len(model.refit_readout(X, y).fold_networks_) == 0

@@ -16,7 +16,7 @@ from lifenet.compress.distil import Distil, follow_path
 from lifenet.data.folds import CrossFit, Fold, Holdout, fingerprint
 from lifenet.estimators._base import NetworkEstimator
 from lifenet.finetune.lbfgs import LBFGS
-from lifenet.network import CodedNetwork, ReluNetwork
+from lifenet.network import CodedNetwork, FoldNetworks, ReluNetwork
 from lifenet.stacking.base import averaging_gain
 
 if TYPE_CHECKING:
@@ -87,20 +87,22 @@ class FoldSlices:
             for start, end, intercept in zip(starts, self.ends, self.intercepts, strict=True)
         ]
 
-    def in_place_of_mean(self, whole: ReluNetwork) -> list[ReluNetwork]:
-        """The whole network with that of one fold in place of their mean, one for each fold.
+    def apart(self, whole: ReluNetwork) -> tuple[list[ReluNetwork], ReluNetwork | None]:
+        """The folds' networks times the weight of their mean, and the companions, if any.
 
-        Companions, whose neurons come last, and the linear part, which is theirs, are unchanged.
+        The neurons of companions come last, and the linear part is theirs.
         """
         n_fits, companions = len(self.ends), np.arange(self.ends[-1], whole.n_neurons)
-        shift = (self.intercepts - self.intercepts.mean(axis=0)) * n_fits / self.factor
-        found = []
-        for start, end, height in zip((0, *self.ends[:-1]), self.ends, shift, strict=True):
-            own = whole.select(np.concatenate([np.arange(start, end), companions]))
-            beta = own.beta.copy()
-            beta[: end - start] *= n_fits
-            found.append(own.with_readout(beta, own.intercept + height))
-        return found
+        share = n_fits / self.factor
+        own = [
+            one.with_readout(share * one.beta, share * one.intercept)
+            for one in self.networks(whole)
+        ]
+        if share == 1.0:
+            return own, None
+        rest = whole.select(companions)
+        height = whole.intercept - np.mean([one.intercept for one in own], axis=0)
+        return own, rest.with_readout(rest.beta, height)
 
 
 class DistilMixin(NetworkEstimator):
@@ -129,7 +131,7 @@ class DistilMixin(NetworkEstimator):
         return CodedNetwork(self.coding_, network.compact(units.scaling.center))
 
     @property
-    def fold_networks_(self) -> tuple[ReluNetwork | CodedNetwork, ...]:
+    def fold_networks_(self) -> FoldNetworks:
         """For each fold `network_` with the fold's network in place of the mean of all.
 
         In the user's units; their mean is `network_`. Companions are the same in all. Empty where
@@ -137,11 +139,10 @@ class DistilMixin(NetworkEstimator):
         """
         check_is_fitted(self)
         if self._slices is None or len(self._slices.ends) < 2:
-            return ()
-        found = self._slices.in_place_of_mean(self._inner)
-        if not isinstance(self.network_, CodedNetwork):
-            return tuple(found)
-        return tuple(CodedNetwork(self.network_.coding, one) for one in found)
+            return FoldNetworks()
+        own, rest = self._slices.apart(self._inner)
+        coding = self.network_.coding if isinstance(self.network_, CodedNetwork) else None
+        return FoldNetworks(tuple(own), rest, coding)
 
     @property
     def _inner(self) -> ReluNetwork:

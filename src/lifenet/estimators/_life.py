@@ -117,7 +117,7 @@ default=None
         A row for every base learner trained; `record_.to_frame()` is a table.
     folds_ : tuple of FoldRecord
         The network of every fold: its rows, neurons, loss, and how fine-tuning went.
-    fold_networks_ : tuple of ReluNetwork or CodedNetwork
+    fold_networks_ : FoldNetworks
         For each fold `network_` with the fold's network in place of the mean of all; empty where
         it is no mean of folds. Readings draw bands from them.
     stacked_ : tuple of Stacked
