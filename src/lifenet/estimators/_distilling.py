@@ -16,11 +16,10 @@ from lifenet.compress.distil import Distil, follow_path
 from lifenet.data.folds import CrossFit, Fold, Holdout, fingerprint
 from lifenet.estimators._base import NetworkEstimator
 from lifenet.finetune.lbfgs import LBFGS
-from lifenet.network import CodedNetwork, ReluNetwork
+from lifenet.network import CodedNetwork, FoldNetworks, ReluNetwork
 from lifenet.stacking.base import averaging_gain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Self
 
     from lifenet._typing import Floats
@@ -29,7 +28,8 @@ if TYPE_CHECKING:
     from lifenet.data.interactions import Interactions
     from lifenet.data.units import Units
     from lifenet.network import ColumnCoding
-    from lifenet.stacking.base import FoldFit, Stacked
+    from lifenet.recipe.recipe import Fitted
+    from lifenet.stacking.base import Stacked
 
 __all__ = ["DistilMixin", "FoldSlices"]
 
@@ -45,12 +45,14 @@ class FoldSlices:
 
     Attributes
     ----------
-    seed, n_folds : of the folds that were drawn by a hash
+    drawn : whether a hash drew the folds; else a splitter did
+    seed, n_folds : of folds that were drawn
     ends : after which neuron each fold's network ends
     factor : of the coefficients in the mean to those in a fold's network
     intercepts : (n_folds, n_outputs), in the user's units
     """
 
+    drawn: bool
     seed: int
     n_folds: int
     ends: tuple[int, ...]
@@ -59,9 +61,10 @@ class FoldSlices:
 
     @classmethod
     def of(
-        cls, fits: Sequence[FoldFit], share: float, seed: int, n_folds: int, units: Units
+        cls, fitted: Fitted, units: Units, *, drawn: bool, seed: int, n_folds: int
     ) -> FoldSlices | None:
         """Of networks in standardised units, whose mean has a share of the whole network."""
+        fits, share = fitted.fits, fitted.share
         if share == 0:  # companions have all the weight: the mean has no part in the network
             return None
         raw = np.stack([one.network.intercept for one in fits])
@@ -69,7 +72,7 @@ class FoldSlices:
         # Scores of the folds' networks in the user's units, where all activations are zero.
         intercepts = units.center + units.spread * centred
         ends = tuple(np.cumsum([one.network.n_neurons for one in fits]).tolist())
-        return cls(seed, n_folds, ends, len(fits) / share, intercepts)
+        return cls(drawn, seed, n_folds, ends, len(fits) / share, intercepts)
 
     def networks(self, mean: ReluNetwork) -> list[ReluNetwork]:
         """The folds' networks, in the units of their mean."""
@@ -84,13 +87,30 @@ class FoldSlices:
             for start, end, intercept in zip(starts, self.ends, self.intercepts, strict=True)
         ]
 
+    def apart(self, whole: ReluNetwork) -> tuple[list[ReluNetwork], ReluNetwork | None]:
+        """The folds' networks times the weight of their mean, and the companions, if any.
+
+        The neurons of companions come last, and the linear part is theirs.
+        """
+        n_fits, companions = len(self.ends), np.arange(self.ends[-1], whole.n_neurons)
+        share = n_fits / self.factor
+        own = [
+            one.with_readout(share * one.beta, share * one.intercept)
+            for one in self.networks(whole)
+        ]
+        if share == 1.0:
+            return own, None
+        rest = whole.select(companions)
+        height = whole.intercept - np.mean([one.intercept for one in own], axis=0)
+        return own, rest.with_readout(rest.beta, height)
+
 
 class DistilMixin(NetworkEstimator):
     """Estimators whose network can be had with fewer neurons."""
 
     coding_: ColumnCoding | None
     stacked_: tuple[Stacked, ...]
-    # The folds whose networks `network_` is the mean of, where they were drawn by a hash.
+    # The folds whose networks `network_` is the mean of.
     _slices: FoldSlices | None
     # Tells the rows of the fit from others.
     _fitted: float
@@ -109,6 +129,20 @@ class DistilMixin(NetworkEstimator):
         if self.coding_ is None:
             return network.dense()
         return CodedNetwork(self.coding_, network.compact(units.scaling.center))
+
+    @property
+    def fold_networks_(self) -> FoldNetworks:
+        """For each fold `network_` with the fold's network in place of the mean of all.
+
+        In the user's units; their mean is `network_`. Companions are the same in all. Empty where
+        `network_` is no mean of folds: of one hold-out, after distillation or `refit_readout`.
+        """
+        check_is_fitted(self)
+        if self._slices is None or len(self._slices.ends) < 2:
+            return FoldNetworks()
+        own, rest = self._slices.apart(self._inner)
+        coding = self.network_.coding if isinstance(self.network_, CodedNetwork) else None
+        return FoldNetworks(tuple(own), rest, coding)
 
     @property
     def _inner(self) -> ReluNetwork:
@@ -157,6 +191,7 @@ class DistilMixin(NetworkEstimator):
         data = self._prepare(X, y, sample_weight, reset=False)
         data = replace(data, validation="auto", groups=self._code_groups())
         units, slices = data.units, self._slices
+        slices = None if slices is None or not slices.drawn else slices
         own = saved = None
         fold: Fold | None
         if slices is None:

@@ -262,13 +262,12 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         self.n_iter_ = int(max(most, *(one.iterations for one in self.folds_)))
 
     def _fold_slices(self, fitted: Fitted, seed: int, units: Units) -> FoldSlices | None:
-        """Where the folds' networks are in their mean; None where they are not, or not drawn."""
+        """Where the folds' networks are in their mean; None where the network is no such mean."""
         resampling = self.recipe_.resampling
-        drawn = isinstance(self.validation, str) and isinstance(resampling, CrossFit)
-        if not drawn or self.recipe_.compress is not None:
+        if not isinstance(resampling, CrossFit) or self.recipe_.compress is not None:
             return None
-        n_folds = fitted.n_folds - resampling.extra_fold
-        return FoldSlices.of(fitted.fits, fitted.share, seed, n_folds, units)
+        drawn, n_folds = isinstance(self.validation, str), fitted.n_folds - resampling.extra_fold
+        return FoldSlices.of(fitted, units, drawn=drawn, seed=seed, n_folds=n_folds)
 
     def refit_readout(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit only the output layer anew, to other rows or with another `readout`.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet.network import CodedNetwork, PiecewiseLinear
+from lifenet.network import CodedNetwork, FoldNetworks, PiecewiseLinear
 from lifenet.schema import FeatureSchema, default_names
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Subject", "in_order", "labels_of", "subject_of"]
+__all__ = ["Subject", "fold_networks_of", "in_order", "labels_of", "subject_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +68,19 @@ def subject_of(model: Any) -> Subject:
     if hasattr(model, "best_estimator_"):
         return subject_of(model.best_estimator_)
     raise TypeError(f"Explanations read a network, not a {type(model).__name__}. {_remedy(model)}")
+
+
+def fold_networks_of(model: Any) -> FoldNetworks:
+    """The networks of a fitted model's folds, whose mean its network is; none where there is one.
+
+    They read what its network reads: of a pipeline, what its last step does.
+    """
+    if hasattr(model, "steps") and hasattr(model, "named_steps"):
+        return fold_networks_of(model.steps[-1][1])
+    if hasattr(model, "best_estimator_") and not hasattr(model, "network_"):
+        return fold_networks_of(model.best_estimator_)
+    found: FoldNetworks = getattr(model, "fold_networks_", FoldNetworks())
+    return found
 
 
 def _of_pipeline(pipeline: Any) -> Subject:

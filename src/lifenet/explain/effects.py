@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lifenet._extras import require
+from lifenet.explain._bands import beside_of
 from lifenet.explain._sample import Sample, sums_by
 from lifenet.explain.levels import levels_of
 from lifenet.kernels.quantiles import weighted_quantiles
@@ -42,6 +43,7 @@ class Curve:
         dependence, what makes it the mean of the score over the rows at each value
     mass : ndarray of shape (g,), share of the rows at each value, or nearest to it
     labels : names of the values of a category, else None
+    low, high : ndarrays of shape (g,), ends of the band about the effect; None without a band
     """
 
     feature: str
@@ -50,6 +52,14 @@ class Curve:
     level: float
     mass: Floats
     labels: tuple[str, ...] | None = None
+    low: Floats | None = None
+    high: Floats | None = None
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """The lowest and the highest value of effect and band."""
+        ends = [one for one in (self.effect, self.low, self.high) if one is not None]
+        return min(float(one.min()) for one in ends), max(float(one.max()) for one in ends)
 
     @property
     def strength(self) -> float:
@@ -61,6 +71,24 @@ class Curve:
         """The effect at other values: linear between its own, flat outside."""
         return np.interp(np.asarray(values, dtype=np.float64), self.values, self.effect)
 
+    def part(self, kept: slice) -> Curve:
+        """The curve at some of its values."""
+        low, high = (None if one is None else one[kept] for one in (self.low, self.high))
+        values, effect, mass = self.values[kept], self.effect[kept], self.mass[kept]
+        return replace(self, values=values, effect=effect, mass=mass, low=low, high=high)
+
+    def columns(self) -> dict[str, Any]:
+        """What a table of it has: value, label, effect, low, high, mass."""
+        missing = np.full(len(self.values), np.nan)
+        return {
+            "value": self.values,
+            "label": self.labels or [f"{value:g}" for value in self.values],
+            "effect": self.effect,
+            "low": missing if self.low is None else self.low,
+            "high": missing if self.high is None else self.high,
+            "mass": self.mass,
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class Effects:
@@ -71,11 +99,13 @@ class Effects:
     kind : what sort of effect: "accumulated", "partial" or "integrated"
     curves : one a feature, in the order of the columns
     spread : standard deviation of the score over the rows
+    band : what the bands reach over, such as "4 folds" or "3 refits"; empty without any
     """
 
     kind: str
     curves: tuple[Curve, ...]
     spread: float
+    band: str = ""
 
     def __getitem__(self, feature: str) -> Curve:
         for curve in self.curves:
@@ -89,20 +119,18 @@ class Effects:
         return tuple(sorted(self.curves, key=lambda curve: -curve.strength))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a feature and value: feature, value, label, effect, total, mass.
+        """One row a feature and value: feature, value, label, effect, low, high, mass, total.
 
-        `total` is the effect with its level: of a partial dependence, the mean score there.
+        `low` and `high` are the ends of the band, missing without one. `total` is the effect with
+        its level: of a partial dependence, the mean score there.
         """
         pandas: Any = require("pandas", extra="data", purpose="to_frame")
         frames = [
             pandas.DataFrame(
                 {
                     "feature": curve.feature,
-                    "value": curve.values,
-                    "label": curve.labels or [f"{value:g}" for value in curve.values],
-                    "effect": curve.effect,
+                    **curve.columns(),
                     "total": curve.effect + curve.level,
-                    "mass": curve.mass,
                 }
             )
             for curve in self.curves
@@ -119,6 +147,7 @@ def accumulated_effects(
     schema: FeatureSchema | Sequence[str] | None = None,
     sample_weight: npt.ArrayLike | None = None,
     output: int | None = None,
+    refits: Iterable[Any] | None = None,
 ) -> Effects:
     """First-order accumulated local effects (ALE), exact and without bins.
 
@@ -136,6 +165,10 @@ def accumulated_effects(
     pairs, in least squares weighted by the rows behind each. No order of the levels matters, and
     two levels have the effect that a binary column has.
 
+    The band reaches, at each value, from the lowest to the highest effect of the networks of the
+    folds, whose mean the network of a cross-fitted model is. Each was fitted to most of the rows
+    of the others, so a band says how much single networks differ. It is no confidence interval.
+
     Parameters
     ----------
     network : fitted model, pipeline that ends in one, or PiecewiseLinear
@@ -145,6 +178,11 @@ def accumulated_effects(
     sample_weight : array-like of shape (n_samples,) or None
     output : int or None
         Which score; None where there is only one.
+    refits : list of fitted models or networks, or None
+        Fits of the same columns, with other seeds or to other draws of the rows: the band then
+        reaches over the model and these, and each takes as long as the model. None takes the
+        networks of the model's folds, where it has any, in about the time that the model alone
+        takes; an empty list gives no band.
 
     Returns
     -------
@@ -156,15 +194,21 @@ def accumulated_effects(
     models", JRSS B 82(4), 2020.
     """
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
-    wanted, score = features_named(sample, features), sample.score
-    level = float(sample.mean(score))
-    single = [feature for feature in wanted if len(sample.groups[feature]) == 1]
+    wanted = features_named(sample, features)
+    beside = beside_of(network, X, sample, refits, schema, sample_weight)
+    curves = beside.curves(lambda one: accumulated_curves(one, wanted))
+    return Effects("accumulated", curves, float(sample.deviation(sample.score)), beside.words)
+
+
+def accumulated_curves(sample: Sample, features: Sequence[int]) -> list[Curve]:
+    """Accumulated effects of features by number."""
+    level = float(sample.mean(sample.score))
+    single = [feature for feature in features if len(sample.groups[feature]) == 1]
     found = dict(zip(single, _accumulate(sample, single, level), strict=True))
-    for feature in wanted:
+    for feature in features:
         if feature not in found:
             found[feature] = _contrast(sample, feature, level)
-    curves = tuple(found[feature] for feature in wanted)
-    return Effects("accumulated", curves, float(sample.deviation(score)))
+    return [found[feature] for feature in features]
 
 
 def features_named(sample: Sample, features: Iterable[str] | None) -> list[int]:
@@ -250,6 +294,7 @@ def partial_dependence(
     schema: FeatureSchema | Sequence[str] | None = None,
     sample_weight: npt.ArrayLike | None = None,
     output: int | None = None,
+    refits: Iterable[Any] | None = None,
 ) -> Effects:
     """Partial dependence, exact over all rows.
 
@@ -259,7 +304,7 @@ def partial_dependence(
 
     Parameters
     ----------
-    network, X, features, schema, sample_weight, output : as in `accumulated_effects`
+    network, X, features, schema, sample_weight, output, refits : as in `accumulated_effects`
     grid : int or array-like of shape (g,), default=100
         Values to take. A number takes that many quantiles of the column (or all of its distinct
         values where there are no more), as many values at even distances, and those at which
@@ -271,21 +316,31 @@ def partial_dependence(
         ``curve.effect + curve.level`` is the partial dependence itself.
     """
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
-    curves = []
-    for feature in features_named(sample, features):
-        if len(sample.groups[feature]) > 1:
-            levels = levels_of(sample, feature)
-            means = np.array([sample.mean(score) for score in _scores_at(sample, levels)])
-            level = float(levels.share @ means)
-            curves.append(_level_curve(sample, feature, levels, means - level, level))
-        else:
-            curves.append(_depend(sample, feature, grid))
-    return Effects("partial", tuple(curves), float(sample.deviation(sample.score)))
+    wanted = features_named(sample, features)
+    # All networks take the values of the one that is explained.
+    grids = {feature: _values_of(sample, feature, grid) for feature in wanted}
+    beside = beside_of(network, X, sample, refits, schema, sample_weight)
+    curves = beside.curves(
+        lambda one: [_depend(one, feature, values) for feature, values in grids.items()]
+    )
+    return Effects("partial", curves, float(sample.deviation(sample.score)), beside.words)
 
 
-def _depend(sample: Sample, feature: int, grid: npt.ArrayLike | int) -> Curve:
+def _values_of(sample: Sample, feature: int, grid: npt.ArrayLike | int) -> Floats | None:
+    """Values that a feature is set to; None for the levels of a category."""
+    if len(sample.groups[feature]) > 1:
+        return None
     column = sample.groups[feature][0]
-    values = _dense_grid(sample, column, grid) if isinstance(grid, int) else check_grid(grid)
+    return _dense_grid(sample, column, grid) if isinstance(grid, int) else check_grid(grid)
+
+
+def _depend(sample: Sample, feature: int, values: Floats | None) -> Curve:
+    if values is None:
+        levels = levels_of(sample, feature)
+        means = np.array([sample.mean(score) for score in _scores_at(sample, levels)])
+        level = float(levels.share @ means)
+        return _level_curve(sample, feature, levels, means - level, level)
+    column = sample.groups[feature][0]
     along = sample.network.along(sample.X, column)
     means = np.asarray(along.mean(values, sample.weight)[:, sample.output], dtype=np.float64)
     nearest = np.searchsorted((values[1:] + values[:-1]) / 2, sample.X[:, column])

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifenet.explain._bands import beside_of
 from lifenet.explain._sample import Sample, sums_by
-from lifenet.explain.effects import Curve, Effects, accumulated_effects, features_named
+from lifenet.explain.effects import Curve, Effects, accumulated_curves, features_named
 from lifenet.kernels.smoothing import LevelBasis, smooth
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def integrated_effects(
     schema: FeatureSchema | Sequence[str] | None = None,
     sample_weight: npt.ArrayLike | None = None,
     output: int | None = None,
+    refits: Iterable[Any] | None = None,
 ) -> Effects:
     """The paper's own main effects (section 4.3, figure `gam_plot2`).
 
@@ -44,21 +46,28 @@ def integrated_effects(
 
     Parameters
     ----------
-    network, X, features, schema, sample_weight, output : as in `accumulated_effects`
+    network, X, features, schema, sample_weight, output, refits : as in `accumulated_effects`
+        The smooths of the folds' networks are their own, so that a band takes as long again.
 
     Returns
     -------
     Effects
     """
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
-    score, gradient = sample.score, sample.gradient
-    level = float(sample.mean(score))
+    wanted = features_named(sample, features)
+    beside = beside_of(network, X, sample, refits, schema, sample_weight)
+    curves = beside.curves(lambda one: _integrated(one, wanted), linear=False)
+    return Effects("integrated", curves, float(sample.deviation(sample.score)), beside.words)
+
+
+def _integrated(sample: Sample, features: Sequence[int]) -> list[Curve]:
+    gradient, level = sample.gradient, float(sample.mean(sample.score))
     counts = sample.weight * sample.total
     curves = []
-    for feature in features_named(sample, features):
+    for feature in features:
         columns = sample.groups[feature]
         if len(columns) > 1:
-            curves.append(_of_category(sample, feature))
+            curves += accumulated_curves(sample, [feature])
             continue
         values, place = np.unique(sample.X[:, columns[0]], return_inverse=True)
         slope = smooth(sample.X[:, columns[0]], gradient[:, list(columns)], counts)
@@ -66,7 +75,7 @@ def integrated_effects(
         effect = _integrate(slope, values)
         effect -= mass @ effect
         curves.append(Curve(sample.features[feature], values, effect, level, mass))
-    return Effects("integrated", tuple(curves), float(sample.deviation(score)))
+    return curves
 
 
 def _integrate(slope: Smooth, values: Floats) -> Floats:
@@ -78,15 +87,3 @@ def _integrate(slope: Smooth, values: Floats) -> Floats:
     elif len(values) > 1:
         height = slope((values[1:] + values[:-1]) / 2)[:, 0]
     return np.concatenate([[0.0], np.cumsum(height * np.diff(values))])
-
-
-def _of_category(sample: Sample, feature: int) -> Curve:
-    effects = accumulated_effects(
-        sample.network,
-        sample.X,
-        features=[sample.features[feature]],
-        schema=sample.schema,
-        sample_weight=sample.weight,
-        output=sample.output,
-    )
-    return effects.curves[0]

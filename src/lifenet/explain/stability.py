@@ -127,7 +127,7 @@ def stability(
     if len(several) < 2:
         raise ValueError(f"networks must be at least two to be compared; got {len(several)}.")
     options: dict[str, Any] = {"schema": schema, "sample_weight": sample_weight, "output": output}
-    effects = tuple(accumulated_effects(network, X, **options) for network in several)
+    effects = tuple(accumulated_effects(one, X, refits=(), **options) for one in several)
     importance = [feature_importance(network, X, **options).importance for network in several]
     pairs = [interaction_strength(network, X, **options).pair for network in several]
     features = tuple(curve.feature for curve in effects[0].curves)

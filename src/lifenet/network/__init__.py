@@ -13,6 +13,7 @@ from lifenet.network.coded_bounds import ColumnBound
 from lifenet.network.coded_restriction import CodedRestriction
 from lifenet.network.coding import ColumnCoding
 from lifenet.network.feature_neurons import FeatureNeurons
+from lifenet.network.folds import FoldNetworks
 from lifenet.network.grid import Cells, Grid
 from lifenet.network.limits import steps_to_switch
 from lifenet.network.pairwise import Distribution, FeatureFunction, PairwiseNetwork
@@ -33,6 +34,7 @@ __all__ = [
     "Distribution",
     "FeatureFunction",
     "FeatureNeurons",
+    "FoldNetworks",
     "Grid",
     "Limited",
     "PairwiseNetwork",
