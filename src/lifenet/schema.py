@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lifenet._typing import Bools, Floats, Integers
-    from lifenet.tables import TableCoding
+    from lifenet.tables import Table, TableCoding
 
 __all__ = ["ColumnValues", "FeatureSchema"]
 
@@ -195,6 +195,35 @@ class FeatureSchema:
         return replace(plain, groups=groups, values=tuple(values), table=table)
 
     @property
+    def gaps(self) -> dict[int, int]:
+        """For each column that holds nothing where a value is missing, the one that says so."""
+        return {} if self.table is None else self.table.gap_of
+
+    @property
+    def codes_of_levels(self) -> tuple[int, ...]:
+        """Columns made of a user's category, or of whether a value is missing."""
+        if self.table is None:
+            return ()
+        of_levels = {
+            at for one in self.table.features if one.kind == "category" for at in one.columns
+        }
+        return tuple(sorted(of_levels | set(self.gaps.values())))
+
+    @property
+    def indicators(self) -> tuple[int, ...]:
+        """Those of them that are 0 or 1."""
+        if self.table is None:
+            return ()
+        expected = {
+            one.columns[place]
+            for one in self.table.features
+            for code in [self.table.category_of(one.columns)]
+            if code is not None
+            for place in range(len(code.indicators), len(one.columns))
+        }
+        return tuple(one for one in self.codes_of_levels if one not in expected)
+
+    @property
     def features(self) -> tuple[Feature, ...]:
         """What each group of columns stands for."""
         known = {} if self.table is None else {one.columns: one for one in self.table.features}
@@ -274,7 +303,7 @@ class FeatureSchema:
         range.
         """
         if self.table is not None:
-            return self._outside_of_table(X)
+            return self.outside_of(self.table.read(X))
         table = _as_table(X)
         if table.ndim != 2 or table.shape[1] != self.n_features:
             raise ValueError(
@@ -283,9 +312,9 @@ class FeatureSchema:
             )
         return np.asarray(~((table >= np.asarray(self.lower)) & (table <= np.asarray(self.upper))))
 
-    def _outside_of_table(self, X: Any) -> Bools:
+    def outside_of(self, read: Table) -> Bools:
+        """The same of a table that has been read, where the model was fitted to one."""
         assert self.table is not None
-        read = self.table.read(X)
         columns = self.table.encode(read)
         beyond = ~((columns >= np.asarray(self.lower)) & (columns <= np.asarray(self.upper)))
         outside = self.table.unknown(read)

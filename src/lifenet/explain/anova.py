@@ -13,7 +13,7 @@ from lifenet.explain._dependence_parts import DependenceParts
 from lifenet.explain._exact_parts import ExactParts
 from lifenet.explain._margins import Margin, draw_product, margins_of
 from lifenet.explain._sample import Sample, sums_by, table_of
-from lifenet.explain._subject import subject_of
+from lifenet.explain._subject import subject_with
 from lifenet.explain.effects import Curve
 from lifenet.explain.interactions import interaction_strength
 from lifenet.explain.pairs import PairEffect
@@ -203,6 +203,7 @@ def decompose(
 
     Means are over the product of the features' own distributions, as the rows `X` have them; of a
     column with many values, some hundred stand for all. The dummies of a category are one feature.
+    A missing value is one more value of its column.
 
     Where every neuron reads at most two features, the parts sum to the score exactly, for any
     rows, and all pairs are there. Else parts are partial dependences over background rows, drawn
@@ -272,7 +273,7 @@ def decompose(
         exact=exact is not None,
         band=beside.words,
         _parts=parts,
-        _subject=subject_of(network),
+        _subject=subject_with(network, schema),
     )
 
 
@@ -357,7 +358,7 @@ def _curves(
         mass[np.searchsorted(axis.places, margin.places)] = margin.mass
         effect = parts.curve(feature, axis)
         name = sample.features[feature]
-        curves.append(Curve(name, axis.places, effect, level, mass, axis.labels))
+        curves.append(Curve(name, axis.values, effect, level, mass, axis.labels, kind=margin.kind))
     return curves
 
 
@@ -369,9 +370,7 @@ def _surfaces(
     deviation: float,
 ) -> tuple[PairEffect, ...]:
     axes = [margin.surface_axis() for margin in margins]
-    within = [
-        axis.locate(margin.place(sample.X))[0] for axis, margin in zip(axes, margins, strict=True)
-    ]
+    within = [axis.cell(margin.place(sample.X)) for axis, margin in zip(axes, margins, strict=True)]
     found = []
     for pair, (first, second) in enumerate(parts.pairs):
         one, other = axes[first], axes[second]
@@ -381,12 +380,13 @@ def _surfaces(
         found.append(
             PairEffect(
                 features=(sample.features[first], sample.features[second]),
-                values=(one.places, other.places),
+                values=(one.values, other.values),
                 effect=parts.surface(pair, one, other),
                 mass=mass[: shape[0] * shape[1]].reshape(shape),
                 strength=float(strengths[pair]),
                 spread=deviation,
                 labels=(one.labels, other.labels),
+                kinds=(margins[first].kind, margins[second].kind),
             )
         )
     return tuple(found)
