@@ -30,7 +30,9 @@ ESTIMATORS = [
     LLAClassifier(5, init="least-squares", ridge=0.1, random_state=0),
     LIFERegressor(random_state=0),
     LIFEClassifier(random_state=0),
-    LIFERegressor(SMALL, Adam(), ElasticNetOutput(penalty="bic"), random_state=0),
+    LIFERegressor(
+        NeuronProjection(levels=(6,)), Adam(), ElasticNetOutput(penalty="bic"), random_state=0
+    ),
     LIFEClassifier(SMALL, Adam(3), "selection", random_state=0),
     LIFEClassifier(SMALL, LLA(3), "average", random_state=0),
     AdamRegressor(random_state=0),

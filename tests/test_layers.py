@@ -50,8 +50,9 @@ MAY_IMPORT = {
     "_extras": set(),
     "_threads": set(),
     "_clock": set(),
+    "_shown": set(),
 }
-EVERYWHERE = {"_typing", "_extras", "_threads", "_settings", "_clock"}
+EVERYWHERE = {"_typing", "_extras", "_threads", "_settings", "_clock", "_shown"}
 REQUIRED = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "narwhals"}
 # Settings are scikit-learn parameters, so that they can be cloned, checked and tuned from outside;
 # kernels, losses, networks and data never know of it.

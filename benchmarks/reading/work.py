@@ -129,6 +129,10 @@ def _importance(model: Any, task: str, X: Any, y: Any) -> float:
     return float(spearmanr(ours[seen], theirs.importances_mean[seen])[0])
 
 
+#: Differences of scores that are smaller than this share of them are rounding.
+_ROUNDING = 1e-13
+
+
 def _signs(model: Any, rows: Any) -> float:
     """Largest gap to shares of rows against a sign that are counted from scores alone."""
     schema, network = model.schema_, model.network_
@@ -148,10 +152,13 @@ def _signs(model: Any, rows: Any) -> float:
                 high = known.values[known.values > row[column]].min(initial=np.inf)
                 ends = [end if np.isfinite(end) else row[column] for end in (low, high)]
                 scores = _moved(network, row, column, np.array(ends))
-                against += scores[1] < scores[0] and ends[1] > ends[0]
+                rounding = _ROUNDING * np.abs(scores).max()
+                against += scores[1] < scores[0] - rounding and ends[1] > ends[0]
                 continue
-            gains = _moved(network, row, column, values) - network.score(row[None])[0, 0]
-            against += counts @ (steps * gains) < -1e-14
+            own = network.score(row[None])[0, 0]
+            gains = _moved(network, row, column, values) - own
+            rounding = _ROUNDING * max(abs(own), np.abs(gains).max()) * (counts @ np.abs(steps))
+            against += counts @ (steps * gains) < -rounding
         gaps.append(abs(against / len(rows) - check.against))
     return float(max(gaps))
 

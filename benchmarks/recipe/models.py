@@ -22,11 +22,13 @@ from lifenet.recipe.auto import resolve_resampling
 from lifenet.recipe.recipe import fit_life
 
 #: Checks that cannot hold for the default, and why.
+_WEIGHTS = (
+    "boosted trees count rows towards the fewest of a leaf, and mini-batches draw rows, so that a "
+    "weight of two is only nearly a repeated row"
+)
 EXPECTED = {
-    "check_sample_weight_equivalence_on_dense_data": (
-        "boosted trees count rows towards the fewest of a leaf, and mini-batches draw rows, so "
-        "that a weight of two is only nearly a repeated row"
-    ),
+    "check_sample_weight_equivalence_on_dense_data": _WEIGHTS,
+    "check_sample_weight_equivalence_on_sparse_data": _WEIGHTS,
 }
 #: The default's own recipe with few trees and steps, and folds of however few rows.
 QUICK = replace(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifenet._shown import shown
 from lifenet.kernels.numbers import LARGEST, describe_number
 from lifenet.kernels.quantiles import weighted_quantiles
 from lifenet.tables import Feature
@@ -33,6 +34,7 @@ _ROUNDING = 1e-9
 _EDGE = 1e-9
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class ColumnValues:
     """Values that a column had in training, and how many rows had each.
@@ -95,6 +97,7 @@ def _thinned(values: Floats, counts: Floats, part: Integers) -> tuple[Floats, Fl
     return values[median], total
 
 
+@shown
 @dataclass(frozen=True)
 class FeatureSchema:
     """Columns of a table as a model knows them.

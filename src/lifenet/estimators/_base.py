@@ -80,6 +80,11 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self, X: Any, y: Any, *, y_numeric: bool, reset: bool = True
     ) -> tuple[Table, Any]:
         """The table and the target, checked."""
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
         check_target(y, numeric=y_numeric)
         if not reset:
             return read_new(self, self.table_, X, y, y_numeric=y_numeric, ensure_min_samples=2)

@@ -10,7 +10,6 @@ import numpy as np
 from lifenet.explain.levels import levels_of
 from lifenet.network import CodedNetwork
 from lifenet.schema import ColumnValues
-from lifenet.tables import OTHER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,8 +113,8 @@ class Margin:
             levels = levels_of(sample, feature)
             places = np.arange(len(levels.patterns), dtype=np.float64)
             mass = levels.share / levels.share.sum()
-            rest = levels.labels.index(OTHER) if OTHER in levels.labels else None
-            return cls(columns, places, levels.patterns, mass, levels.labels, one.kind, rest)
+            found = (levels.patterns, mass, levels.labels, one.kind, levels.rest)
+            return cls(columns, places, *found)
         if one.missing is None:
             known = ColumnValues.of(sample.X[:, column], sample.weight)
             mass = known.counts / known.counts.sum()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._bands import beside_of
 from lifenet.explain._dependence_parts import DependenceParts
 from lifenet.explain._exact_parts import ExactParts
@@ -50,6 +51,7 @@ class _Parts(Protocol):
     def surface(self, pair: int, first: Axis | Margin, second: Axis | Margin) -> Floats: ...
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class FunctionalAnova:
     """A score as an intercept, one function a feature and one a pair of features.

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lifenet._shown import shown
+
 if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats
     from lifenet.network import ColumnBound, ReluNetwork
@@ -22,6 +24,7 @@ __all__ = ["Boundary", "column_boundaries", "nearest_boundaries"]
 _SAME = 1e-9
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class Boundary:
     """Where the equation changes, seen from one row: a hyperplane, or a value of one column.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._bands import beside_of
 from lifenet.explain._level_changes import missing_change
 from lifenet.explain._sample import Sample, sums_by
@@ -32,6 +33,7 @@ __all__ = ["Curve", "Effects", "accumulated_effects", "partial_dependence"]
 _BLOCK_ROWS = 65_536
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class Curve:
     """The effect of one feature, in units of the score.
@@ -118,6 +120,7 @@ class Curve:
         }
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class Effects:
     """The effect of each of several features.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._predictor import Predictor, predictor_of
 from lifenet.explain._sample import Sample
 from lifenet.explain._windows import (
@@ -73,6 +74,7 @@ class _ByReach:
         return frame
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class EquationFidelity(_ByReach):
     """Share of what a model does near its rows that their equations explain.
@@ -87,6 +89,7 @@ class EquationFidelity(_ByReach):
     slopes: str = "window"
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class Roughness(_ByReach):
     """Share of what a model does near its rows that no line through their scores explains.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._exchange import draw_pairs, exchange_gains
 from lifenet.explain._sample import Sample
 
@@ -26,6 +27,7 @@ __all__ = ["FeatureImportance", "feature_importance"]
 _PAIRS = 2_000
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class FeatureImportance:
     """By how much the score changes when a feature's value is taken from another row.

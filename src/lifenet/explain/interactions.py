@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._exchange import draw_pairs, exchange_gains, exchanged
 from lifenet.explain._sample import Sample
 from lifenet.explain._windows import DEFAULT_REACH
@@ -31,6 +32,7 @@ _PAIRS, _FEWEST_PAIRS, _PAIRS_TIMES_FEATURES = 2_000, 200, 40_000
 _BLOCK_ROWS = 20_000
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class Interactions:
     """Strength of the interaction of each pair of features, in units of the score.

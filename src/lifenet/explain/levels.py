@@ -39,6 +39,7 @@ class Levels:
         column that is set, or of all that are.
     of_row : ndarray of int, shape (n_samples,)
     share : ndarray of shape (n_levels,), weight of the rows at each level
+    rest : the level that stands for all without an indicator; None where each has its own
     """
 
     columns: tuple[int, ...]
@@ -46,6 +47,7 @@ class Levels:
     labels: tuple[str, ...]
     of_row: Integers
     share: Floats
+    rest: int | None = None
 
     def put(self, X: Floats, level: int) -> Floats:
         """A copy of the table with every row at one level."""
@@ -127,7 +129,7 @@ def _joined(code: CategoryCode, found: Levels) -> Levels:
     labels = (*(label for label, one in zip(found.labels, own, strict=True) if one), OTHER)
     patterns = np.vstack([found.patterns[own], middle])
     share = sums_by(place, found.share, len(patterns))
-    return Levels(found.columns, patterns, labels, place[found.of_row], share)
+    return Levels(found.columns, patterns, labels, place[found.of_row], share, int(own.sum()))
 
 
 def _in_order(code: CategoryCode, found: Levels) -> Levels:
@@ -142,6 +144,7 @@ def _in_order(code: CategoryCode, found: Levels) -> Levels:
         tuple(found.labels[one] for one in order),
         np.argsort(order)[found.of_row],
         found.share[order],
+        None if found.rest is None else int(np.argsort(order)[found.rest]),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._conditions import conditions_of
 from lifenet.explain._glm import (
     Equation,
@@ -39,6 +40,7 @@ __all__ = ["MergedRegions", "merge_regions"]
 _ROWS_A_COEFFICIENT, _LEAST_SHARE = 10, 0.02
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class MergedRegions:
     """Merged regions, the largest first, and the linear equation fitted in each.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._sample import Sample
 from lifenet.network import Coded, ReluNetwork
 
@@ -34,6 +35,7 @@ _BLOCK = 2**17
 _ROUNDING = 1e-12
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class NeuronImportance:
     """How much of the score's variation each neuron carries (section 4.1 of the paper).
@@ -81,6 +83,7 @@ class NeuronImportance:
         return frame
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class NeuronContributions:
     """How each column speaks through each neuron (section 4.1 of the paper).

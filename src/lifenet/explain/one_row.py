@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.kernels.numbers import MINUS, number_text
 from lifenet.tables import value_text
 
@@ -28,6 +29,7 @@ _MOST_NAMED = 5
 _POOR = 0.5
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class RowExplanation:
     """Why a row has its score; made by `explain_row` and `explain_rows`.

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet._threads import one_openmp_thread
 from lifenet.explain._predictor import predictor_of
 
@@ -30,6 +31,7 @@ _LEAST_ROWS = 5
 _KINDS = {"main": "no_interactions", "pairs": "pairwise"}
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class InteractionOrder:
     """Shares of the variance of a model's score that simpler models of it reproduce.

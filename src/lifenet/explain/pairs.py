@@ -9,6 +9,7 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._sample import Sample, sums_by
 from lifenet.explain.effects import features_named, grid_of, level_effects
 from lifenet.explain.levels import Levels, levels_of
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["PairEffect", "pair_effect"]
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class PairEffect:
     """What two features do together, beyond what each does alone, in units of the score.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._glm import target_of
 from lifenet.explain._sample import Sample, check_weight, sums_by
 
@@ -35,6 +36,7 @@ __all__ = [
 _SCORED_ROWS, _FEWEST_SCORED, _SCORED_CELLS = 20_000, 1_000, 200_000_000
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class Regions:
     """Activation regions with at least `min_rows` rows, the largest first, and their equations.

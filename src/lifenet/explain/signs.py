@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._exchange import draw_pairs
 from lifenet.explain._level_changes import level_slopes
 from lifenet.explain._sample import Sample
@@ -39,6 +40,7 @@ _NOT_ASKED: dict[str, Any] = {"expected": 0, "against": np.nan, "agrees": None}
 _KINDS = {"expected": int, "against": float, "agrees": object}
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class SignCheck:
     """One column's slopes against the sign that the user expects.
@@ -68,6 +70,7 @@ class SignCheck:
     slopes: Floats
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class CoefficientSigns:
     """How the slope of each column is distributed over the rows, and a verdict on its sign.

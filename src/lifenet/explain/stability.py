@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain.effects import Curve, accumulated_effects
 from lifenet.explain.importance import feature_importance
 from lifenet.explain.interactions import interaction_strength
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Stability", "stability"]
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class Stability:
     """Importance, effects and interactions of several networks on the same rows.

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.explain._coefficients import read_coefficients
 from lifenet.explain._sample import Sample
 from lifenet.explain._smooths import two_stages
@@ -56,6 +57,7 @@ class Axis:
     kind: str = "number"
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class VaryingCoefficients:
     """Coefficients that vary from row to row, and their curves over each feature.

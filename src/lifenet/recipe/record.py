@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.neurons.subset import Split
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["FoldRecord", "HierarchyRecord", "Level", "Member", "Record", "RecordRow"]
 
 
+@shown
 @dataclass(frozen=True)
 class Level:
     """One iteration of the algorithm: its networks, what each was trained on, and their split.
@@ -142,6 +144,7 @@ class RecordRow:
     fold: int = 0
 
 
+@shown
 @dataclass(frozen=True)
 class FoldRecord:
     """The network of one fold, which `network_` is the mean of.

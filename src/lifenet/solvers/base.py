@@ -15,6 +15,7 @@ import numpy as np
 
 from lifenet._clock import NEVER, Deadline, now
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.data.problem import Problem
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ class Solver(Protocol[S]):
         """Why to stop at this state, or None to go on."""
 
 
+@shown
 @dataclass(frozen=True)
 class Outcome:
     """A trained network and how it came about.

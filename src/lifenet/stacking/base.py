@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from lifenet._shown import shown
 from lifenet.data.evaluation import scores_of, scores_on, some_rows, standard_error
 from lifenet.network import ReluNetwork
 
@@ -89,6 +90,7 @@ class FoldFit:
         return cls(fold, network, score, tuple(shared), **known)
 
 
+@shown
 @dataclass(frozen=True)
 class Stacked:
     """A companion that was weighed beside the network.

@@ -126,13 +126,15 @@ def _with_expected(
 class CrossFitted:
     """Codes of what is expected at levels, for rows that took part in the expectation.
 
-    A row must not see its own target in its code. In training its code is the shrunken mean over
-    the training rows of other parts, and a validation row's that over all training rows.
+    A row must not see its own target in its code. In training the code of a rare level is the
+    shrunken mean over the training rows of other parts. A level with an indicator has one code,
+    the mean over all training rows: it has so many rows that its own says nothing, and codes that
+    differ by part would tell the part. A validation row has the mean over all training rows, too.
 
     Attributes
     ----------
     ids : one an expected column's category, (n_rows,) each
-    n_levels : of each, unseen and missing ones included
+    frequent : of each, which levels have an indicator, (n_levels,), unseen and missing ones last
     places : of the expected columns of each category in the table, (m,) each
     values : (n_rows, m), the targets
     weight : (n_rows,); 0 for rows that do not count
@@ -140,7 +142,7 @@ class CrossFitted:
     """
 
     ids: tuple[Integers, ...]
-    n_levels: tuple[int, ...]
+    frequent: tuple[Bools, ...]
     places: tuple[Integers, ...]
     values: Floats
     weight: Floats
@@ -157,11 +159,13 @@ class CrossFitted:
         inside = np.zeros(len(table), dtype=bool)
         inside[slice(None) if train is None else train] = True
         inside &= self.weight > 0
-        for ids, n_levels, places in zip(self.ids, self.n_levels, self.places, strict=True):
+        for ids, frequent, places in zip(self.ids, self.frequent, self.places, strict=True):
+            n_levels = len(frequent)
             seen = (ids[inside], self.values[inside], self.weight[inside])
             means = LevelSums.of(*seen, n_levels).shrunken()
             means[-2] = 0.0
             codes = means[ids]
-            codes[inside] = crossfitted_means(*seen, self.part[inside], n_levels)
+            apart = crossfitted_means(*seen, self.part[inside], n_levels)
+            codes[inside] = np.where(frequent[ids[inside], None], codes[inside], apart)
             table[:, places] = codes
         return table

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from lifenet._shown import shown
 from lifenet.kernels.quantiles import weighted_quantiles
 from lifenet.tables.columns import Column, Labels, Numbers, Times, as_labels, text_of_level
 from lifenet.tables.texts import MISSING, value_text
@@ -81,6 +82,7 @@ class ColumnCode(Protocol):
         ...
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class NumberCode:
     """Numbers as they are; where some are missing, a neutral number and an indicator.
@@ -143,6 +145,7 @@ class NumberCode:
         return column.values
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class TimeCode:
     """Points in time: days since 1970, and those calendar parts that vary.
@@ -234,6 +237,7 @@ class TimeCode:
         raise ValueError("holds numbers, and held dates in training")
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class CategoryCode:
     """Categories: indicators of levels, and where levels are many, codes of what is expected there.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifenet._shown import shown
 from lifenet.kernels.hashing import hash_rows
 from lifenet.tables.categories import CrossFitted, Targets, category_code
 from lifenet.tables.codes import (
@@ -32,6 +33,7 @@ __all__ = ["TableCoding", "learn_coding"]
 _PARTS = 5
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class TableCoding:
     """How each column of a table becomes columns of numbers.
@@ -148,17 +150,17 @@ class TableCoding:
 
     def crossfitted(self, table: Table, targets: Targets, weight: Floats) -> CrossFitted | None:
         """Codes that are to be cross-fitted in training; None where there are none."""
-        ids, n_levels, places = [], [], []
+        ids, frequent, places = [], [], []
         for number, (code, own) in enumerate(zip(self.codes, self.columns_of, strict=True)):
             if isinstance(code, CategoryCode) and code.targets:
                 ids.append(code.ids(table[number]))
-                n_levels.append(len(code.levels) + 2)
+                frequent.append(np.append(code.own >= 0, [False, code.missing >= 0]))
                 places.append(np.array(own[len(code.indicators) :], dtype=np.intp))
         if not ids:
             return None
         hashes = hash_rows(self.identity(table), 0)
         part = np.minimum((_PARTS * hashes).astype(np.intp), _PARTS - 1)
-        return CrossFitted(tuple(ids), tuple(n_levels), tuple(places), targets.values, weight, part)
+        return CrossFitted(tuple(ids), tuple(frequent), tuple(places), targets.values, weight, part)
 
     def _each(self, table: Table, work: Callable[[ColumnCode, Any], Any]) -> list[Any]:
         """What is made of every column; one error names all that do not fit."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.theory._table import Table
 from lifenet.theory.decomposition import decompose_table, weigh
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["DecompositionCurve", "decompose_path"]
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class DecompositionCurve:
     """Loss, accuracy and diversity of mixtures against something that was varied.

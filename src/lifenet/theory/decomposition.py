@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.theory._table import Table, check_weights
 from lifenet.theory.stacking import fit_simplex
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Decomposition", "decompose", "decompose_table", "weigh"]
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class Decomposition:
     """A mixture's loss as its members' mean loss less their diversity.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["SelectionCurve", "selection_curve"]
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class SelectionCurve:
     """R² of models with fewer and fewer members.

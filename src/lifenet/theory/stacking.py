@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet._extras import require
+from lifenet._shown import shown
 from lifenet.theory._simplex import minimise_on_simplex
 from lifenet.theory._table import Table, check_weights
 
@@ -195,6 +196,7 @@ def _search(table: Table, now: _Point, change: Floats, fall: float) -> float:
     return 0.0
 
 
+@shown
 @dataclass(frozen=True, eq=False)
 class SettingsLine:
     """LIFE's loss against two-stage stacking's over settings, and the least-squares line.

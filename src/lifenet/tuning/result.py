@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from lifenet._extras import require
+from lifenet._shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +52,7 @@ class TrialRecord:
     message: str = ""
 
 
+@shown
 @dataclass(frozen=True)
 class SearchResult:
     """The best parameters of a search, and all its trials.
