@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lifenet.network import PiecewiseLinear
     from lifenet.schema import FeatureSchema
 
-__all__ = ["PairEffect", "pair_effect"]
+__all__ = ["PairEffect", "pair_effect", "shares_at"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,7 @@ class PairEffect:
     effect : ndarray of shape (g, h), zero on the average along either
     mass : ndarray of shape (g - 1, h - 1), share of the rows in each cell; cells without rows have
         the effect of the nearest cell with some
+    share : ndarray of shape (g, h), share of the rows nearest to each pair of values
     strength : root mean square of the effect over the rows
     spread : standard deviation of the score over the rows
     labels : for each feature the names of its levels, or None
@@ -47,6 +48,7 @@ class PairEffect:
     values: tuple[Floats, Floats]
     effect: Floats
     mass: Floats
+    share: Floats
     strength: float
     spread: float
     labels: tuple[tuple[str, ...] | None, tuple[str, ...] | None]
@@ -140,10 +142,26 @@ def pair_effect(
         values=grids,
         effect=effect,
         mass=mass / mass.sum(),
+        share=shares_at(grids, (first.place, second.place), sample.weight),
         strength=float(np.sqrt(sample.mean(np.square(at_rows)))),
         spread=float(sample.deviation(sample.score)),
         labels=(first.labels, second.labels),
     )
+
+
+def shares_at(
+    grids: tuple[Floats, Floats], places: tuple[Floats, Floats], weight: Floats
+) -> Floats:
+    """Share of the rows nearest to each pair of values, (g, h)."""
+    shape = (len(grids[0]), len(grids[1]))
+    nearest = [
+        np.searchsorted((grid[1:] + grid[:-1]) / 2, place)
+        for grid, place in zip(grids, places, strict=True)
+    ]
+    found = sums_by(
+        np.ravel_multi_index((nearest[0], nearest[1]), shape), weight, shape[0] * shape[1]
+    )
+    return np.asarray(found / weight.sum()).reshape(shape)
 
 
 def _axis(sample: Sample, feature: int, grid: int) -> _Axis:
