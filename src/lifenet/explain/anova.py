@@ -222,7 +222,7 @@ def decompose(
         Of their draw.
     refits : list of fitted models or networks, or None
         What the bands of the curves reach over, as in `accumulated_effects`. None takes the
-        networks of the model's folds, which takes about half as long again.
+        networks of the model's folds, which takes a third to a half as long again.
 
     Returns
     -------
