@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lifenet.network import PiecewiseLinear
     from lifenet.schema import FeatureSchema
 
-__all__ = ["PairEffect", "pair_effect"]
+__all__ = ["PairEffect", "pair_effect", "shares_at"]
 
 
 @shown
@@ -41,6 +41,7 @@ class PairEffect:
     effect : ndarray of shape (g, h), zero on the average along either
     mass : ndarray of shape (g - 1, h - 1), share of the rows in each cell; cells without rows have
         the effect of the nearest cell with some
+    share : ndarray of shape (g, h), share of the rows nearest to each pair of values
     strength : root mean square of the effect over the rows
     spread : standard deviation of the score over the rows
     labels : for each feature the names of its levels, or None
@@ -51,10 +52,23 @@ class PairEffect:
     values: tuple[Floats, Floats]
     effect: Floats
     mass: Floats
+    share: Floats
     strength: float
     spread: float
     labels: tuple[tuple[str, ...] | None, tuple[str, ...] | None]
     kinds: tuple[str, str] = ("number", "number")
+
+    @property
+    def observed(self) -> PairEffect:
+        """The part where both have a value."""
+        g, h = (len(one) - int(np.isnan(one[-1])) for one in self.values)
+        return replace(
+            self,
+            values=(self.values[0][:g], self.values[1][:h]),
+            effect=self.effect[:g, :h],
+            mass=self.mass[: g - 1, : h - 1],
+            share=self.share[:g, :h],
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row a pair of values: the two features' values or levels, and the effect."""
@@ -116,6 +130,16 @@ class _Axis:
     @property
     def result_values(self) -> Floats:
         return np.append(self.values, np.nan) if self.has_gap else self.values
+
+    @property
+    def ends(self) -> Floats:
+        """The values, the last one infinite for missing ones."""
+        return np.append(self.values, np.inf) if self.has_gap else self.values
+
+    @property
+    def place_or_inf(self) -> Floats:
+        """Where each row lies, infinite where its value is missing."""
+        return self.place if self.gone is None else np.where(self.gone, np.inf, self.place)
 
     def hats(self, places: Floats) -> tuple[Integers, Floats]:
         """The grid point below some places, and the share of the way to the next."""
@@ -188,11 +212,29 @@ def pair_effect(
         values=(first.result_values, second.result_values),
         effect=effect,
         mass=mass / mass.sum(),
+        share=shares_at(
+            (first.ends, second.ends), (first.place_or_inf, second.place_or_inf), sample.weight
+        ),
         strength=float(np.sqrt(sample.mean(np.square(at_rows)))),
         spread=float(sample.deviation(sample.score)),
         labels=(first.labels, second.labels),
         kinds=(first.kind, second.kind),
     )
+
+
+def shares_at(
+    grids: tuple[Floats, Floats], places: tuple[Floats, Floats], weight: Floats
+) -> Floats:
+    """Share of the rows nearest to each pair of values, (g, h); infinite ones are missing."""
+    shape = (len(grids[0]), len(grids[1]))
+    nearest = [
+        np.where(np.isinf(place), len(grid) - 1, np.searchsorted((grid[1:] + grid[:-1]) / 2, place))
+        for grid, place in zip(grids, places, strict=True)
+    ]
+    found = sums_by(
+        np.ravel_multi_index((nearest[0], nearest[1]), shape), weight, shape[0] * shape[1]
+    )
+    return np.asarray(found / weight.sum()).reshape(shape)
 
 
 def _axis(sample: Sample, feature: int, grid: int) -> _Axis:

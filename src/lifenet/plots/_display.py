@@ -96,6 +96,8 @@ class ResultDisplay:
         network, schema = read_estimator(estimator)
         if schema is not None:
             options.setdefault("schema", schema)
+        if options.get("refits") is not None:
+            options["refits"] = [read_estimator(one)[0] for one in options["refits"]]
         score_name = choose_output(estimator, options)
         given = inspect.signature(cls._explain).bind_partial(network, *args)
         if given.arguments.get("y", options.get("y")) is not None:

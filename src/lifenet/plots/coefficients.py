@@ -112,7 +112,8 @@ class LocalCoefficientsDisplay(ResultDisplay):
 
     A line a region, through its coefficient for each column, the most important column first.
     Coefficients are standardised: the change of the score over one standard deviation of the
-    column. The more rows a region has, the thicker its line; its colour is the mean response.
+    column. The more rows a region has, the thicker its line, as the title says; its colour is the
+    mean response.
 
     Parameters
     ----------
@@ -210,6 +211,8 @@ class LocalCoefficientsDisplay(ResultDisplay):
         ]
         without = left_out(result.n_regions - n_shown, "smaller region")
         without += left_out(result.schema.n_features - len(columns), "weaker column")
+        if n_shown > 1:
+            lines.append("a line a region: the thicker, the more rows")
         if without:
             lines.append(f"not shown: {' and '.join(without)}")
         tidy(ax)
@@ -290,6 +293,7 @@ class CoefficientViolinDisplay(ResultDisplay):
                 weight="bold" if worrying else "normal",
             )
         lines = ["Change of each row as each column alone rises"]
+        lines.append("dot: median; bar: middle half; shape: middle 98 % of the rows")
         without = left_out(result.schema.n_features - len(columns), "weaker column")
         if without:
             verb = "is" if result.schema.n_features == len(columns) + 1 else "are"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +19,11 @@ from lifenet.plots._style import (
     PALE,
     columns_for,
     fold,
-    laid_out,
+    folded_to,
     make_axes,
     make_panels,
+    matplotlib,
+    put_legend,
     tidy,
 )
 
@@ -38,10 +39,14 @@ if TYPE_CHECKING:
 __all__ = [
     "EffectsDisplay",
     "PairEffectDisplay",
+    "band_words",
     "common_scale",
-    "draw_band",
     "draw_curve",
+    "line_handle",
+    "map_marks",
+    "marks_of",
     "middle_of",
+    "panel_size",
 ]
 
 _WORDS = {
@@ -52,6 +57,8 @@ _WORDS = {
 #: More values than this are drawn without a mark at each.
 _MARKED = 40
 _MOST_POINTS = 2_000
+#: How opaque bands are.
+_BAND = 0.3
 #: Up to so many values have a tick each.
 _TICKED = 8
 
@@ -74,8 +81,10 @@ class EffectsDisplay(ResultDisplay):
     """Effects of features, a panel each, the strongest first.
 
     The curve is in units of the score (log-odds for a classifier) and zero on the average over the
-    rows; all panels share one vertical scale, so that their sizes can be compared. The grey bars at
-    the foot are the distribution of the column. Of a category, each level has a bar.
+    rows; all panels share one vertical scale, so that their sizes can be compared. The shaded band,
+    and the whiskers of levels, reach from the lowest to the highest of the networks of the folds,
+    or of refits (``refits=[...]``), where there are several. The grey bars at the foot are the
+    distribution of the column. Of a category, each level has a bar. A legend below says so.
 
     ``from_estimator`` and ``from_network`` take ``kind="accumulated"`` (the default), ``"partial"``
     or ``"integrated"``.
@@ -124,7 +133,8 @@ class EffectsDisplay(ResultDisplay):
         shown = [middle_of(one, share_of_rows) for one in self.result.ranked()[:max_features]]
         n_columns = columns_for(len(shown))
         n_rows = -(-len(shown) // n_columns)
-        figure, grid = make_panels(ax, n_rows, n_columns, (2.6, 2.2), hspace=0.6, wspace=0.35)
+        room = {"hspace": 0.6, "wspace": 0.35, "bottom": 0.2}
+        figure, grid = make_panels(ax, n_rows, n_columns, panel_size(len(shown)), **room)
         self.figure_, self.axes_ = figure if ax is None else ax.figure, []
         for place, curve in enumerate(shown):
             panel = figure.add_subplot(grid[divmod(place, n_columns)])
@@ -149,38 +159,53 @@ class EffectsDisplay(ResultDisplay):
             low, high = common_scale([*shown, *others])
             for panel in self.axes_:
                 panel.set_ylim(low, high)
-        self._label(figure, ax, len(shown), beside, share_of_rows)
+        self._label(figure, len(shown), share_of_rows)
+        handles = []
+        if beside or self.result.band:
+            for number, effects in enumerate((self.result, *beside)):
+                handles.append(line_handle(COLOURS[number], _WORDS[effects.kind], thin=number > 0))
+        put_legend(figure, ax, [*handles, *marks_of(shown, band_words(self.result.band))])
         return self
 
-    def _label(
-        self,
-        place: Any,
-        ax: Any,
-        n_shown: int,
-        beside: Sequence[Effects],
-        share_of_rows: float,
-    ) -> None:
-        kinds = [_WORDS[effects.kind] for effects in (self.result, *beside)]
+    def _label(self, place: Any, n_shown: int, share_of_rows: float) -> None:
         left_out = len(self.result.curves) - n_shown
-        title = f"{kinds[0].capitalize()} on the {self.score_name}"
+        title = f"{_WORDS[self.result.kind].capitalize()} on the {self.score_name}"
         if share_of_rows < 1:
             title += f", middle {100 * share_of_rows:g} % of the rows"
         if left_out:
             words = "weaker feature is" if left_out == 1 else "weaker features are"
             title += f" ({left_out} {words} not shown)"
-        place.suptitle(title, fontsize=10, color=INK)
+        place.suptitle(folded_to(place, title, 10), fontsize=10, color=INK)
         place.supylabel(f"change of the {self.score_name}", fontsize=9, color=INK)
-        if beside:
-            lines = [
-                self.axes_[0].plot([], [], color=COLOURS[number], lw=1.6 if not number else 1.1)[0]
-                for number in range(len(kinds))
-            ]
-            where = "outside lower center" if ax is None or laid_out(ax) else "lower center"
-            place.legend(lines, kinds, fontsize=8, frameon=False, ncols=len(kinds), loc=where)
+
+
+def band_words(over: str) -> str:
+    """What a band is that reaches over folds or refits; nothing where there is none."""
+    return f"from lowest to highest of {over}" if over else ""
+
+
+def line_handle(colour: str, label: str, *, thin: bool = False) -> Any:
+    """A line for a legend."""
+    return matplotlib("lines").Line2D([], [], color=colour, lw=1.1 if thin else 1.6, label=label)
+
+
+def marks_of(curves: Sequence[Curve], band: str) -> list[Any]:
+    """For a legend: what the marks of `draw_curve` mean; `band` says what bands are, if any."""
+    patch = matplotlib("patches").Patch
+    level = [curve.labels is not None for curve in curves]
+    found = []
+    if band:
+        whiskers = " (whiskers)" if all(level) else " (band, whiskers)" if any(level) else ""
+        found.append(patch(color=BLUE, alpha=_BAND, lw=0, label=band + whiskers))
+    if not all(level):
+        found.append(patch(color=PALE, lw=0, label="distribution of the rows"))
+    if any(level):
+        found.append(patch(color=BLUE, lw=0, label="level, as wide as it is frequent"))
+    return found
 
 
 def draw_curve(ax: Any, curve: Curve, colour: str, *, thin: bool = False) -> None:
-    """Draw one effect: a line, or bars for the levels of a category."""
+    """Draw one effect: a line, or bars for the levels of a category, with its band unless thin."""
     ax.axhline(0, color=GREY, lw=0.6, zorder=1)
     if curve.labels is not None:
         _draw_levels(ax, curve, colour, thin=thin)
@@ -190,14 +215,11 @@ def draw_curve(ax: Any, curve: Curve, colour: str, *, thin: bool = False) -> Non
     style: dict[str, Any] = {"marker": "o", "ms": 2.6} if marked else {}
     ax.plot(values, effect, color=colour, lw=1.1 if thin else 1.6, zorder=3, **style)
     if not thin:
+        if curve.low is not None and curve.high is not None:
+            values, low, high = _thin_out(curve.values, curve.low, curve.high)
+            ax.fill_between(values, low, high, color=colour, alpha=_BAND, lw=0, zorder=2)
         _draw_distribution(ax, curve)
         _mark_values(ax.xaxis, curve.values)
-
-
-def draw_band(ax: Any, values: Floats, low: Floats, high: Floats, colour: str) -> None:
-    """Shade between two curves over the same values."""
-    values, low, high = _thin_out(values, low, high)
-    ax.fill_between(values, low, high, color=colour, alpha=0.35, lw=0, zorder=2)
 
 
 def _thin_out(values: Floats, *curves: Floats) -> tuple[Floats, ...]:
@@ -236,6 +258,9 @@ def _draw_levels(ax: Any, curve: Curve, colour: str, *, thin: bool) -> None:
     # As wide as the level is frequent, so that rare levels look rare.
     width = 0.25 + 0.6 * curve.mass / curve.mass.max()
     ax.bar(curve.values, curve.effect, width=width, color=colour, lw=0, zorder=2)
+    if curve.low is not None and curve.high is not None:
+        middle, errors = (curve.low + curve.high) / 2, (curve.high - curve.low) / 2
+        ax.errorbar(curve.values, middle, errors, fmt="none", ecolor=INK, lw=1, capsize=2)
     turned = max(len(label) for label in curve.labels) * len(curve.labels) > 28
     ax.set_xticks(curve.values, fold(curve.labels, 12), rotation=60 if turned else 0)
 
@@ -251,14 +276,17 @@ def middle_of(curve: Curve, share: float) -> Curve:
     kept = slice(low, min(high, len(reached) - 1) + 1)
     if len(curve.values[kept]) < 2:
         return curve
-    return replace(
-        curve, values=curve.values[kept], effect=curve.effect[kept], mass=curve.mass[kept]
-    )
+    return curve.part(kept)
+
+
+def panel_size(n_panels: int) -> tuple[float, float]:
+    """Inches of a panel with a curve; one alone has room for the words above and below it."""
+    return (2.6, 2.2) if n_panels > 1 else (4.2, 3.2)
 
 
 def common_scale(curves: Sequence[Curve]) -> tuple[float, float]:
-    """Ends of a vertical axis on which all curves and the distributions at their feet fit."""
-    ends = np.concatenate([curve.effect for curve in curves])
+    """Ends of a vertical axis on which all curves, bands and distributions at their feet fit."""
+    ends = np.array([curve.extent for curve in curves])
     low, high = float(ends.min()), float(ends.max())
     room = 0.08 * (high - low) or 1.0
     return low - 2 * room, high + room  # more below, for the distribution at the foot
@@ -268,7 +296,8 @@ class PairEffectDisplay(ResultDisplay):
     """What two features do together beyond what each does alone, as a map.
 
     Positive in purple, negative in orange. The dots show where rows lie; paler cells have none,
-    and may lie beyond the scale. Categories, and columns of few values, are drawn as bands.
+    and may lie beyond the scale. Categories, and columns of few values, are drawn as bands. The
+    line below the title says so.
 
     Parameters
     ----------
@@ -277,7 +306,7 @@ class PairEffectDisplay(ResultDisplay):
 
     result: PairEffect
     #: How much of their colour cells without rows lose.
-    fade: float = 0.6
+    fade: float = 0.85
     #: The colour bar, after `plot` with one.
     bar_: Any
     _explain = staticmethod(pair_effect)
@@ -297,15 +326,16 @@ class PairEffectDisplay(ResultDisplay):
         result = self.result
         self.figure_, self.ax_ = make_axes(ax, (5.2, 4.2))
         limit = self._limit()
-        stepped = [self._stepped(place) for place in (0, 1)]
+        stepped = [_stepped(result, place) for place in (0, 1)]
         if any(stepped):
             edges = [_edges(values) for values in result.values]
             mesh = self.ax_.pcolormesh(*edges, result.effect.T, cmap=DIVERGING)
+            self._fade(edges, result.share)
         else:
             mesh = self.ax_.pcolormesh(
                 *result.values, result.effect.T, shading="gouraud", cmap=DIVERGING
             )
-            self._fade_empty()
+            self._fade(result.values, result.mass)
         mesh.set(clim=(-limit, limit), rasterized=True)
         if not any(stepped):
             self._draw_rows()
@@ -324,7 +354,9 @@ class PairEffectDisplay(ResultDisplay):
         for name in ("x", "y"):
             if not stepped[name == "y"]:
                 self.ax_.locator_params(axis=name, nbins=5)
-        self.ax_.set_title(f"Together beyond alone (rms {result.strength:.3g})")
+        title = f"Together beyond alone (rms {result.strength:.3g})"
+        words = [mark.get_label() for mark in map_marks([result])]
+        self.ax_.set_title("\n".join([title, "; ".join(words)] if words else [title]))
         tidy(self.ax_)
         if colour_bar:
             bar = self.figure_.colorbar(mesh, ax=self.ax_, shrink=0.85)
@@ -353,15 +385,11 @@ class PairEffectDisplay(ResultDisplay):
         # Where there is nothing but rounding, nothing is coloured.
         return max(largest, 1e-9 * self.result.spread) or 1.0
 
-    def _stepped(self, place: int) -> bool:
-        """Whether a feature is a category, or has so few values that each is drawn as a band."""
-        return self.result.labels[place] is not None or len(self.result.values[place]) <= _TICKED
-
-    def _fade_empty(self) -> None:
+    def _fade(self, edges: Sequence[Floats], share: Floats) -> None:
         """Whiten the cells without rows: what is shown there is borrowed from a neighbour."""
-        empty = np.ma.masked_where(self.result.mass.T > 0, np.ones(self.result.mass.T.shape))
+        empty = np.ma.masked_where(share.T > 0, np.ones(share.T.shape))
         style: dict[str, Any] = {"cmap": "gray", "vmin": 0, "vmax": 1, "rasterized": True}
-        self.ax_.pcolormesh(*self.result.values, empty, alpha=self.fade, **style)
+        self.ax_.pcolormesh(*edges, empty, alpha=self.fade, **style)
 
     def _draw_rows(self) -> None:
         """A dot in each cell with rows, its area the share of the rows."""
@@ -371,12 +399,32 @@ class PairEffectDisplay(ResultDisplay):
         self.ax_.scatter(
             middles[0][first],
             middles[1][second],
-            s=14 * share[first, second] / share.max(),
+            s=1.5 + 13 * share[first, second] / share.max(),
             color=INK,
             alpha=0.55,
             lw=0,
             rasterized=True,
         )
+
+
+def _stepped(result: PairEffect, place: int) -> bool:
+    """Whether a feature is a category, or has so few values that each is drawn as a band."""
+    return result.labels[place] is not None or len(result.values[place]) <= _TICKED
+
+
+def map_marks(results: Sequence[PairEffect]) -> list[Any]:
+    """For a legend: what the dots and the paler cells of maps mean, where there are any."""
+    bands = [_stepped(one, 0) or _stepped(one, 1) for one in results]
+    shares = [one.share if banded else one.mass for one, banded in zip(results, bands, strict=True)]
+    found = []
+    if not all(bands):
+        style = {"ls": "", "marker": "o", "ms": 3, "color": INK, "alpha": 0.55}
+        line = matplotlib("lines").Line2D
+        found.append(line([], [], label="dots: rows, the larger the more", **style))
+    if any((share == 0).any() for share in shares):
+        patch = matplotlib("patches").Patch
+        found.append(patch(facecolor="#F4F2F6", edgecolor=PALE, lw=0.6, label="paler: no rows"))
+    return found
 
 
 def _edges(values: Floats) -> Floats:

@@ -101,7 +101,8 @@ class FrontierDisplay:
         width = (
             _ERRORS * result.error(full) * np.array([result.standard_error(size) for size in sizes])
         )
-        self.ax_.fill_between(sizes, error - width, error + width, color=BLUE, alpha=0.15, lw=0)
+        band = {"color": BLUE, "alpha": 0.15, "lw": 0, "label": f"± {_ERRORS:g} standard errors"}
+        self.ax_.fill_between(sizes, error - width, error + width, **band)
         self.ax_.axhline(result.error(full), color=GREY, lw=0.8, ls="--")
         self.ax_.plot(sizes, error, "o-", color=BLUE, ms=4, lw=1.3)
         self.ax_.plot([full], error[:1], "D", color=INK, ms=6, zorder=4)
@@ -149,9 +150,9 @@ class FrontierDisplay:
         """What the marks mean."""
         if tolerances:
             limits = " and ".join(f"{_percent(one).lstrip('+')}" for one in sorted(tolerances))
-            mark = self.ax_.plot([], [], "o", color=VERMILION, ms=7)[0]
-            words = [f"fewest neurons within {limits}"]
-            self.ax_.legend([mark], words, loc="upper right", frameon=False, fontsize=8)
+            words = f"fewest neurons within {limits}"
+            self.ax_.plot([], [], "o", color=VERMILION, ms=7, label=words)
+        self.ax_.legend(loc="upper right", frameon=False, fontsize=8)
 
     def _label(self, unit: str | None, n_cut: int) -> None:
         result = self.result

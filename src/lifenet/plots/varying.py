@@ -9,7 +9,17 @@ import numpy as np
 
 from lifenet.explain.varying import varying_coefficients
 from lifenet.plots._display import ResultDisplay
-from lifenet.plots._style import BLUE, COLOURS, GREY, INK, fold, make_panels, show_middle, tidy
+from lifenet.plots._style import (
+    BLUE,
+    COLOURS,
+    GREY,
+    INK,
+    fold,
+    folded_to,
+    make_panels,
+    show_middle,
+    tidy,
+)
 from lifenet.plots.coefficients import over_reach
 
 if TYPE_CHECKING:
@@ -90,7 +100,11 @@ class VaryingCoefficientsDisplay(ResultDisplay):
         )
         if shown < total:
             text += f": the {shown} strongest of {total} features"
-        place.suptitle(f"{text}\n{over_reach(self.result.reach)}", fontsize=10, color=INK)
+        lines = [text, over_reach(self.result.reach)]
+        marks = "Dots: rows; lines: their smooth or mean"
+        if shown > 1:
+            marks += "; numbers: strength in standard deviations of the score"
+        place.suptitle(folded_to(place, "\n".join([*lines, marks]), 10), fontsize=10, color=INK)
 
 
 @dataclass(frozen=True)
