@@ -96,7 +96,7 @@ class Curve:
         found = np.interp(wanted, known.values, known.effect)
         return np.where(np.isnan(wanted), np.nan if self.missing is None else self.missing, found)
 
-    def part(self, kept: slice) -> Curve:
+    def part(self, kept: slice | Integers) -> Curve:
         """The curve at some of its values."""
         low, high = (None if one is None else one[kept] for one in (self.low, self.high))
         values, effect, mass = self.values[kept], self.effect[kept], self.mass[kept]
