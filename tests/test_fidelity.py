@@ -225,7 +225,7 @@ def test_frames_and_the_picture_have_the_figures():
     names = [text.get_text() for text in display.ax_.get_legend().texts]
     assert names == ["network", "best lines", "one column at a time", "all columns at once"]
     drawn = FidelityDisplay.from_network(network(), X, reach=0.1)
-    assert drawn.ax_.get_legend() is None
+    assert [text.get_text() for text in drawn.ax_.get_legend().texts] == names[2:]
     assert "(3 of 3 columns" in drawn.ax_.get_xlabel()
 
 

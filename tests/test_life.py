@@ -663,7 +663,7 @@ class TestBadInput:
         X, y = regression
         model = small().fit(X, y)
         before, members = model.predict(X), model.members_
-        with pytest.raises(ValueError, match="Column 'x2' .*missing in every row"):
+        with pytest.raises(ValueError, match=r"Column 'x2' .*missing in every row"):
             model.fit(np.where(np.arange(X.shape[1]) == 2, np.nan, X), y)
         np.testing.assert_array_equal(model.predict(X), before)
         assert model.members_ is members

@@ -90,9 +90,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             return read_new(self, self.table_, X, y, y_numeric=y_numeric, ensure_min_samples=2)
         given = self.categorical_features
         chosen = not (isinstance(given, str) and given == "from_dtype")
-        names = [] if given is None or not chosen else np.atleast_1d(np.asarray(given)).tolist()
-        undated = [name for name in names if isinstance(name, str)]
-        table, y = read_training(self, X, y, y_numeric=y_numeric, undated=undated)
+        table, y = read_training(self, X, y, y_numeric=y_numeric)
         warn_of_numbers_as_text(table, chosen=chosen)
         return table, y
 

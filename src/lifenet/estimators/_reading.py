@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
+from sklearn.utils.validation import _check_y, validate_data
 
 from lifenet.tables import Labels, frame_of, names_of, read_table
 
@@ -25,15 +26,15 @@ _NUMBERS_AS_TEXT = (
 )
 
 
-def read_training(
-    estimator: Any, X: Any, y: Any, *, y_numeric: bool, undated: Sequence[str] = ()
-) -> tuple[Table, Any]:
+def read_training(estimator: Any, X: Any, y: Any, *, y_numeric: bool) -> tuple[Table, Any]:
     """A table and its target, as `fit` receives them; sets `n_features_in_` and names."""
     frame = frame_of(X)
     if frame is None:
         checks: dict[str, Any] = {"ensure_min_samples": 2, "y_numeric": y_numeric}
         array, y = _checked_array(estimator, X, y, reset=True, **checks)
-        return read_table(array), y
+        default = [f"x{column}" for column in range(array.shape[1])]
+        return read_table(array, undated=_undated(estimator, default, named=False)), y
+    _check_lengths(frame, y)
     if 0 in frame.shape or len(frame) < 2:
         n, p = frame.shape
         found = f"{n} sample(s)" if p else "0 feature(s)"
@@ -42,8 +43,8 @@ def read_training(
             f"Found array with {found} (shape=({n}, {p})) while a minimum of {least} is required."
         )
     y = _check_y(y, multi_output=False, y_numeric=y_numeric, estimator=estimator)
-    check_consistent_length(frame, y)
-    table = read_table(frame, undated=undated)
+    texts, named = [str(name) for name in frame.columns], names_of(frame) is not None
+    table = read_table(frame, undated=_undated(estimator, texts, named=named))
     estimator.n_features_in_ = table.n_columns
     names = names_of(frame)
     if names is not None:
@@ -54,15 +55,27 @@ def read_training(
     return table, y
 
 
+def _undated(estimator: Any, names: Sequence[str], *, named: bool) -> set[str]:
+    """Columns that the user says are categories: their text is not read as dates."""
+    chosen = categorical_columns(estimator.categorical_features, names, named=named)
+    return set() if chosen is None else {names[column] for column in chosen}
+
+
 def read_new(
     estimator: Any, coding: TableCoding, X: Any, y: Any = None, **checks: Any
 ) -> tuple[Table, Any]:
     """New rows as a table with the columns of training, and their target where one is given."""
-    if frame_of(X) is not None:
+    frame = frame_of(X)
+    if frame is not None:
+        _check_lengths(frame, y)
         if y is not None:
             numeric = checks.get("y_numeric", False)
             y = _check_y(y, multi_output=False, y_numeric=numeric, estimator=estimator)
-            check_consistent_length(X, y)
+        if not len(frame):
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum of 1 is "
+                "required. Give X at least one row."
+            )
         if not coding.named and names_of(X) is not None:
             warnings.warn(
                 f"X has feature names, but {type(estimator).__name__} was fitted without feature "
@@ -74,14 +87,24 @@ def read_new(
     return coding.read(X), y
 
 
+def _check_lengths(X: Any, y: Any) -> None:
+    """Raise where X and y have another number of rows."""
+    try:
+        n, n_targets = (one.shape[0] if hasattr(one, "shape") else len(one) for one in (X, y))
+    except (TypeError, IndexError):  # no rows: what is wrong with it is told later
+        return
+    if n != n_targets:
+        raise ValueError(
+            f"X has {n} rows and y has {n_targets}: inconsistent numbers of samples. Give each row "
+            "one target."
+        )
+
+
 def _checked_array(estimator: Any, X: Any, y: Any, *, reset: bool, **checks: Any) -> Any:
     """An array of numbers, or of objects; sparse matrices of numbers are laid out."""
-    if not isinstance(X, np.ndarray) and not sparse.issparse(X) and not hasattr(X, "dtype"):
-        given = np.asarray(X)
-        # Lists that mix text and numbers: as an array of text their numbers would be text, too.
-        X = np.asarray(X, dtype=object) if given.dtype.kind in "US" and given.ndim == 2 else given
-    kind = getattr(getattr(X, "dtype", None), "kind", "O")
-    dtype: Any = None if kind in "OUSmM" else [np.float64, np.float32]
+    X = _array_of(X)
+    _check_lengths(X, y)
+    dtype: Any = None if X.dtype.kind in "OUSmM" else [np.float64, np.float32]
     more = {} if y is None else {"y": y}
     found = validate_data(
         estimator,
@@ -95,6 +118,59 @@ def _checked_array(estimator: Any, X: Any, y: Any, *, reset: bool, **checks: Any
     )
     X, y = found if y is not None else (found, None)
     return (np.asarray(X.toarray()) if hasattr(X, "toarray") else X), y
+
+
+def _array_of(X: Any) -> Any:
+    """What is no data frame as an array, unless it is one or a sparse matrix."""
+    if sparse.issparse(X) or hasattr(X, "iloc"):
+        _refuse_kind(getattr(getattr(X, "dtype", None), "kind", ""))
+        return X
+    if X is None or isinstance(X, str | bytes | dict | set) or hasattr(X, "__next__"):
+        raise ValueError(
+            f"X is a {type(X).__name__}, which is no table. Give a data frame, an array of two "
+            "dimensions or a list of rows."
+        )
+    if isinstance(X, np.ma.MaskedArray):
+        table: Any = np.asarray(X.data).astype(object) if np.ma.is_masked(X) else X.data
+        if np.ma.is_masked(X):
+            table[np.ma.getmaskarray(X)] = None
+        return table
+    if not isinstance(X, np.ndarray) and not hasattr(X, "dtype"):
+        _refuse_ragged(X)
+        given = np.asarray(X)
+        # Lists that mix text and numbers: as an array of text their numbers would be text, too.
+        X = np.asarray(X, dtype=object) if given.dtype.kind in "US" and given.ndim == 2 else given
+    X = np.asanyarray(X)
+    _refuse_kind(X.dtype.kind)
+    return X.astype(object) if X.dtype.kind == "T" else X
+
+
+def _refuse_kind(kind: str) -> None:
+    """Raise where numbers are complex, or rows are records."""
+    if kind == "c":
+        raise ValueError(
+            "Complex data not supported: X holds complex numbers. Give their real and imaginary "
+            "parts a column each."
+        )
+    if kind == "V":
+        raise ValueError("X is an array of records. Make a data frame of it: pandas.DataFrame(X).")
+
+
+def _refuse_ragged(X: Any) -> None:
+    """Name the first row of a list that is longer or shorter than the row before."""
+    if not isinstance(X, list | tuple):
+        return
+    lengths = [len(row) if isinstance(row, list | tuple) else -1 for row in X]
+    for row, (before, length) in enumerate(pairwise(lengths), start=1):
+        if before != length:
+            raise ValueError(
+                f"Row {row} of X has {_cells(length)}, and row {row - 1} has {_cells(before)}. "
+                "Give every row as many."
+            )
+
+
+def _cells(length: int) -> str:
+    return "one value" if length < 0 else f"{length} values"
 
 
 def _refuse_mixed_names(frame: Any) -> None:
@@ -119,7 +195,8 @@ def categorical_columns(given: Any, names: Sequence[str], *, named: bool) -> Int
     if chosen.dtype.kind == "b":
         if chosen.shape != (n_columns,):
             raise ValueError(
-                f"categorical_features is a mask of {len(chosen)} columns; X has {n_columns}."
+                f"categorical_features is a mask of {len(chosen)} columns; X has {n_columns}. "
+                "Give one truth value a column."
             )
         return np.flatnonzero(chosen)
     if chosen.size == 0:

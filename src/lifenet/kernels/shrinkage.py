@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from lifenet._typing import Floats, Integers
 
-__all__ = ["LevelSums", "crossfitted_means"]
+__all__ = ["LevelSums", "crossfitted_means", "shrunken_means"]
 
 # Levels fewer than this share of a row's weight apart from nothing have no mean.
 _NO_WEIGHT = 1e-12
@@ -76,6 +76,23 @@ class LevelSums:
         return np.asarray(away * share)
 
 
+def shrunken_means(ids: Integers, target: Floats, weight: Floats, n_levels: int) -> Floats:
+    """Each level's mean less that of all rows, shrunken, (n_levels, m).
+
+    Parameters
+    ----------
+    ids : (n,), the level of each row
+    target : (n, m)
+    weight : (n,), positive
+    """
+    return LevelSums.of(ids, _centred(target, weight), weight, n_levels).shrunken()
+
+
+def _centred(target: Floats, weight: Floats) -> Floats:
+    """Targets less their mean: sums of squares keep few digits of a target far from zero."""
+    return np.asarray(target - weight @ target / weight.sum())
+
+
 def crossfitted_means(
     ids: Integers, target: Floats, weight: Floats, part: Integers, n_levels: int
 ) -> Floats:
@@ -88,7 +105,7 @@ def crossfitted_means(
     weight : (n,), positive
     part : (n,), the part of each row, from 0
     """
-    found = np.zeros(target.shape)
+    found, target = np.zeros(target.shape), _centred(target, weight)
     whole = LevelSums.of(ids, target, weight, n_levels)
     for number in np.unique(part).tolist():
         inside = part == number

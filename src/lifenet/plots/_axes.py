@@ -18,6 +18,8 @@ __all__ = ["TICKED", "few_ticks", "mark_missing", "mark_values", "place_of_missi
 TICKED = 8
 #: Ticks where values are many.
 _TICKS = 4
+#: Numbers with more letters have every other tick alone.
+_LETTERS = 5
 #: How far from the values a missing one stands, as a share of their range.
 _APART = 0.14
 
@@ -25,15 +27,26 @@ _APART = 0.14
 def mark_values(axis: Any, values: Floats, kind: str = "number") -> None:
     """Ticks: at each value of a column that has few, at few dates, at words."""
     if kind == "date":
-        dates = matplotlib("dates")
-        locator = dates.AutoDateLocator(minticks=2, maxticks=_TICKS)
-        axis.set_major_locator(locator)
-        axis.set_major_formatter(dates.AutoDateFormatter(locator))
+        axis.set_ticks(*_dates(float(values[0]), float(values[-1])))
     elif len(values) <= TICKED:
         axis.set_ticks(values, [_short(value, kind) for value in values])
     elif kind in ("weekday", "month"):
         shown = values[:: -(-len(values) // 6)]
         axis.set_ticks(shown, [_short(value, kind) for value in shown])
+
+
+def _dates(low: float, high: float) -> tuple[Floats, list[str]]:
+    """Few round dates of a range of days since 1970, and what they are called."""
+    first, last = (np.datetime64(int(np.floor(day)), "D") for day in (low, high))
+    months = np.arange(first.astype("datetime64[M]"), last.astype("datetime64[M]") + 1)
+    for step in (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200):
+        round_ones = months[months.astype(np.int64) % step == 0].astype("datetime64[D]")
+        ticks = round_ones[(round_ones >= first) & (round_ones <= last)]
+        if 2 <= len(ticks) <= _TICKS:
+            letters = 4 if step >= 12 else 7
+            return ticks.astype(np.float64), [str(tick)[:letters] for tick in ticks]
+    places = np.unique(np.floor(np.linspace(low, high, 3)))
+    return places, [value_text(place, "date") for place in places]
 
 
 def _short(value: float, kind: str) -> str:
@@ -52,7 +65,10 @@ def few_ticks(axis: Any, values: Floats, kind: str, most: int = _TICKS) -> None:
     ax = axis.axes
     shown = ax.get_xlim() if axis.axis_name == "x" else ax.get_ylim()
     low, high = max(known[0], min(shown)), min(known[-1], max(shown))
-    ticks = matplotlib("ticker").MaxNLocator(most).tick_values(low, high)
+    whole = bool((known == np.round(known)).all())
+    ticks = matplotlib("ticker").MaxNLocator(most, integer=whole).tick_values(low, high)
+    if max(len(f"{tick:g}") for tick in ticks) > _LETTERS and axis.axis_name == "x":
+        ticks = ticks[::2]
     axis.set_ticks(ticks[(ticks >= low) & (ticks <= high)])
 
 

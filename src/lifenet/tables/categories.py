@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lifenet.kernels.shrinkage import LevelSums, crossfitted_means
+from lifenet.kernels.shrinkage import crossfitted_means, shrunken_means
 from lifenet.tables.codes import CategoryCode
 from lifenet.tables.columns import text_of_level
 from lifenet.tables.texts import OTHER
@@ -107,7 +107,7 @@ def _with_expected(
     code: CategoryCode, labels: Labels, weight: Floats, targets: Targets
 ) -> CategoryCode:
     ids, n = code.ids(labels), len(code.levels)
-    found = LevelSums.of(ids, targets.values, weight, n + 2).shrunken()
+    found = shrunken_means(ids, targets.values, weight, n + 2)
     return CategoryCode(
         code.name,
         code.levels,
@@ -162,7 +162,7 @@ class CrossFitted:
         for ids, frequent, places in zip(self.ids, self.frequent, self.places, strict=True):
             n_levels = len(frequent)
             seen = (ids[inside], self.values[inside], self.weight[inside])
-            means = LevelSums.of(*seen, n_levels).shrunken()
+            means = shrunken_means(*seen, n_levels)
             means[-2] = 0.0
             codes = means[ids]
             apart = crossfitted_means(*seen, self.part[inside], n_levels)

@@ -11,7 +11,7 @@ import numpy as np
 
 from lifenet._shown import shown
 from lifenet.kernels.quantiles import weighted_quantiles
-from lifenet.tables.columns import Column, Labels, Numbers, Times, as_labels, text_of_level
+from lifenet.tables.columns import Column, Labels, Numbers, Times, as_labels, kind_of, text_of_level
 from lifenet.tables.texts import MISSING, value_text
 
 if TYPE_CHECKING:
@@ -138,10 +138,16 @@ class NumberCode:
         return np.where(np.isnan(values), np.nan, values)
 
     def _values(self, column: Column) -> Floats:
+        if column.missing.all():
+            return np.full(len(column.missing), np.nan)
+        wanted = "durations" if self.kind == "duration" else "numbers"
         if isinstance(column, Labels):
-            raise ValueError(_other_kind(column, "numbers"))
-        if isinstance(column, Times) and self.kind != "duration":
-            raise ValueError("holds times, and held numbers in training")
+            raise ValueError(_other_kind(column, wanted))
+        given = "numbers"
+        if isinstance(column, Times):
+            given = "durations" if column.duration else "times"
+        if given != wanted:
+            raise ValueError(f"holds {given}, and held {wanted} in training")
         return column.values
 
 
@@ -234,7 +240,8 @@ class TimeCode:
             return np.full(len(column.missing), np.nan)
         if isinstance(column, Labels):
             raise ValueError(_other_kind(column, "dates"))
-        raise ValueError("holds numbers, and held dates in training")
+        given = "durations" if isinstance(column, Times) else "numbers"
+        raise ValueError(f"holds {given}, and held dates in training")
 
 
 @shown
@@ -287,24 +294,25 @@ class CategoryCode:
         return {level: number for number, level in enumerate(self.levels)}
 
     @property
-    def is_text(self) -> bool:
-        """Whether all levels are text."""
-        return all(isinstance(level, str) for level in self.levels)
+    def has_text(self) -> bool:
+        """Whether some level is text."""
+        return any(isinstance(level, str) for level in self.levels)
 
     def ids(self, column: Column) -> Integers:
-        """The level of each cell, (n,): n_levels where it is unseen, n_levels + 1 where missing."""
-        n = len(self.levels)
-        if not isinstance(column, Labels):
-            if column.missing.all():
-                return np.full(len(column.missing), n + 1, dtype=np.intp)
-            if self.is_text:
-                kind = "times" if isinstance(column, Times) else "numbers"
-                raise ValueError(f"holds {kind}, and held text in training; make text of them")
-            column = as_labels(column)
-        elif column.labels and column.is_text and not self.is_text:
-            raise ValueError(_other_kind(column, "categories that are no text"))
-        place = [self._number.get(label, n) for label in column.labels]
-        return np.asarray(np.append(np.array(place, dtype=np.intp), n + 1)[column.codes])
+        """The level of each cell, (n,): n_levels where it is unseen, n_levels + 1 where missing.
+
+        Raises
+        ------
+        ValueError
+            Where no cell holds what levels are, such as numbers where levels are text.
+        """
+        n, given = len(self.levels), as_labels(column)
+        place = [self._number.get(label, n) for label in given.labels]
+        if place and min(place) == n:
+            kinds = {kind_of(level) for level in self.levels}
+            if all(kind_of(label) not in kinds for label in given.labels):
+                raise ValueError(_other_levels(given, self.levels[0]))
+        return np.asarray(np.append(np.array(place, dtype=np.intp), n + 1)[given.codes])
 
     def encode(self, column: Column) -> Floats:
         """Indicators and expectations, (n, k)."""
@@ -372,8 +380,19 @@ def _part_of(days: Floats, part: str) -> Floats:
 
 
 def _hash(text: str) -> float:
-    number = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+    number = int.from_bytes(
+        blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "little"
+    )
     return (number >> 11) * 2.0**-53
+
+
+def _other_levels(column: Labels, level: Any) -> str:
+    """What is wrong with levels of which none is of a kind that levels were."""
+    label, held = column.labels[0], kind_of(level)
+    return (
+        f"holds {label!r} in row {column.first_row(0)}, {kind_of(label)}, and held {level!r}, "
+        f"{held}, in training. Give the same kind as in training"
+    )
 
 
 def _other_kind(column: Labels, kind: str) -> str:

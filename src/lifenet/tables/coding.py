@@ -19,7 +19,7 @@ from lifenet.tables.codes import (
     TimeCode,
     number_code,
 )
-from lifenet.tables.columns import Labels, Numbers, Times, as_labels
+from lifenet.tables.columns import Column, Labels, Numbers, Times, as_labels
 from lifenet.tables.reader import Faults, Table, frame_of, names_of, read_table
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ class TableCoding:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of numbers, each once."""
-        found: list[str] = []
+        found: dict[str, None] = {}
         for name in (name for code in self.codes for name in code.columns):
             while name in found:
                 name += "'"
-            found.append(name)
+            found[name] = None
         return tuple(found)
 
     @property
@@ -98,7 +98,9 @@ class TableCoding:
         frame = frame_of(X)
         if frame is not None and self.named:
             X = in_order(frame, self.names, what)
-        categories = {code.name for code in self.codes if isinstance(code, CategoryCode)}
+        categories = {
+            code.name for code in self.codes if isinstance(code, CategoryCode) and code.has_text
+        }
         table = read_table(X, self.names, undated=categories)
         if table.n_columns != len(self.codes):
             raise ValueError(
@@ -203,7 +205,13 @@ def learn_coding(
     weight : (n_rows,); rows with weight zero do not count
     targets : of all rows
     """
-    counted = weight > 0
+    faults, counted = Faults(), weight > 0
+    if categorical is not None:
+        for number in sorted({*range(table.n_columns)} - {*categorical.tolist()}):
+            column = table[number]
+            if isinstance(column, Labels) and not column.missing.all():
+                faults.add(_unnamed(table.names[number], number, column))
+        faults.raise_any()
     if not counted.all():
         table = table.take(counted)
         targets = Targets(targets.values[counted], targets.names)
@@ -211,11 +219,10 @@ def learn_coding(
     if categorical is None and table.is_plain:
         codes: list[ColumnCode] = [NumberCode(name, 0.0) for name in table.names]
         return TableCoding(_with_medians(codes, table, weight), named)
-    faults, codes = Faults(), []
+    codes, chosen = [], set() if categorical is None else {*categorical.tolist()}
     for number, name in enumerate(table.names):
-        chosen = None if categorical is None else bool(np.isin(number, categorical))
         try:
-            codes.append(_learn(name, table[number], chosen, weight, targets))
+            codes.append(_learn(name, table[number], number in chosen, weight, targets))
         except ValueError as error:
             faults.add(f"Column {name!r} (number {number}) {error}.")
     faults.raise_any()
@@ -234,23 +241,21 @@ def _with_medians(
     return tuple(found)
 
 
-def _learn(
-    name: str,
-    column: Numbers | Times | Labels,
-    chosen: bool | None,
-    weight: Floats,
-    targets: Targets,
-) -> ColumnCode:
+def _unnamed(name: str, number: int, column: Labels) -> str:
+    """What is wrong with text in a column that the user did not say has categories."""
+    first = int(np.flatnonzero(column.codes >= 0)[0])
+    return (
+        f"Column {name!r} (number {number}) holds {column.labels[column.codes[first]]!r} in row "
+        f"{first}, and is not among categorical_features; name it there, or pass "
+        "categorical_features='from_dtype'."
+    )
+
+
+def _learn(name: str, column: Column, chosen: bool, weight: Floats, targets: Targets) -> ColumnCode:
     if column.missing.all():
         raise ValueError("is missing in every row; drop it")
-    if chosen or (chosen is None and isinstance(column, Labels)):
+    if chosen or isinstance(column, Labels):
         return category_code(name, as_labels(column), weight, targets)
-    if isinstance(column, Labels):
-        row = column.first_row(0)
-        raise ValueError(
-            f"holds {column.labels[0]!r} in row {row}, and is not among categorical_features; name "
-            "it there, or pass categorical_features='from_dtype'"
-        )
     if isinstance(column, Times) and not column.duration:
         return TimeCode.learn(name, column, weight)
     return number_code(name, column, weight)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -11,6 +10,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from lifenet.tables.times import days_of, hours_of, iso_days, label_of_time, length_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,13 +26,10 @@ __all__ = [
     "as_labels",
     "coded_objects",
     "is_missing",
+    "kind_of",
     "read_objects",
     "text_of_level",
 ]
-
-_DAY = 86_400.0
-#: A date, or a date and a time of day, as ISO 8601 writes them.
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +121,9 @@ def read_objects(values: Sequence[Any], *, dates: bool = True) -> Column:
     coded = coded_objects(values)
     if not coded.labels:
         return Numbers(np.full(len(coded.codes), np.nan))
-    kinds = [_kind_of(label) for label in coded.labels]
-    if set(kinds) == {"truth value", "number"}:
+    kinds = [kind_of(label) for label in coded.labels]
+    truths = set(kinds) == {"truth value"} and not all(map(_is_truth_or_missing, values))
+    if truths or set(kinds) == {"truth value", "number"}:  # 1 and True are equal
         kinds = ["number"] * len(kinds)
     _refuse_mixture(coded, kinds)
     kind = kinds[0]
@@ -132,27 +131,37 @@ def read_objects(values: Sequence[Any], *, dates: bool = True) -> Column:
         times = _iso_times(coded) if dates else None
         return coded if times is None else times
     if kind == "time":
-        return Times(_spread(coded, [_days_of(label) for label in coded.labels]))
+        return Times(_spread(coded, [days_of(label) for label in coded.labels]))
     if kind == "duration":
-        return Times(_spread(coded, [_length_of(label) for label in coded.labels]), duration=True)
+        return Times(_spread(coded, [length_of(label) for label in coded.labels]), duration=True)
     if kind == "time of day":
-        return Numbers(_spread(coded, [_hours_of(label) for label in coded.labels]))
+        return Numbers(_spread(coded, [hours_of(label) for label in coded.labels]))
     return Numbers(_spread(coded, [_number_of(one) for one in coded.labels]), kind != "number")
 
 
 def as_labels(column: Column) -> Labels:
-    """A column as categories: of numbers and times each value is a label."""
+    """A column as categories: of numbers and times each value is a label.
+
+    Times are dates again, or dates and times of day, and durations are durations.
+    """
     if isinstance(column, Labels):
         return column
     known = ~column.missing
     values, inverse = np.unique(column.values[known], return_inverse=True)
     codes = np.full(len(column.values), -1, dtype=np.intp)
     codes[known] = inverse.ravel()
-    return Labels(codes, tuple(int(one) if one.is_integer() else one for one in values.tolist()))
+    labels: list[Any] = values.tolist()
+    if isinstance(column, Times):
+        return Labels(codes, tuple(label_of_time(one, duration=column.duration) for one in labels))
+    return Labels(codes, tuple(int(one) if one.is_integer() else one for one in labels))
 
 
 def coded_objects(values: Sequence[Any]) -> Labels:
-    """Objects by the number of each; what stands for a missing value is -1."""
+    """Objects by the number of each; what stands for a missing value is -1.
+
+    Times with a zone lose it, as by the clock that they were given in: two zones' times of one
+    instant would be equal.
+    """
     number: dict[Any, int] = {}
     try:
         codes = np.fromiter(
@@ -165,12 +174,18 @@ def coded_objects(values: Sequence[Any]) -> Labels:
             "text or empty"
         ) from None
     labels = list(number)
+    if any(map(_zoned, labels)):
+        return coded_objects([one.replace(tzinfo=None) if _zoned(one) else one for one in values])
     empty = np.array([is_missing(label) for label in labels], dtype=bool)
     if not empty.any():
         return Labels(codes, tuple(labels))
     place = np.where(empty, -1, np.cumsum(~empty) - 1)
     kept = tuple(label for label, gone in zip(labels, empty, strict=True) if not gone)
     return Labels(place[codes] if len(labels) else codes, kept)
+
+
+def _zoned(value: Any) -> bool:
+    return isinstance(value, datetime.datetime) and value.tzinfo is not None
 
 
 def is_missing(value: Any) -> bool:
@@ -190,7 +205,7 @@ def _hashable(value: Any) -> bool:
     return True
 
 
-def _kind_of(value: Any) -> str:
+def kind_of(value: Any) -> str:
     """What a cell holds, in a word; a type's name where it is nothing that can be read."""
     kinds: tuple[tuple[str, tuple[type, ...]], ...] = (
         ("text", (str,)),
@@ -201,6 +216,10 @@ def _kind_of(value: Any) -> str:
         ("time of day", (datetime.time,)),
     )
     return next((kind for kind, types in kinds if isinstance(value, types)), type(value).__name__)
+
+
+def _is_truth_or_missing(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_) or is_missing(value)
 
 
 _READ = ("text", "truth value", "number", "time", "duration", "time of day")
@@ -234,29 +253,7 @@ def _number_of(value: Any) -> float:
         return float("inf") if value > 0 else -float("inf")
 
 
-def _days_of(value: Any) -> float:
-    """Days since 1970 of a point in time, by the clock that it was given in."""
-    if isinstance(value, datetime.datetime):
-        value = value.replace(tzinfo=None)
-    return float(np.datetime64(value, "us").astype(np.int64)) / (_DAY * 1e6)
-
-
-def _length_of(value: Any) -> float:
-    if isinstance(value, np.timedelta64):
-        return float(value / np.timedelta64(1, "us")) / (_DAY * 1e6)
-    return float(value.total_seconds()) / _DAY
-
-
-def _hours_of(value: datetime.time) -> float:
-    return value.hour + value.minute / 60 + (value.second + value.microsecond * 1e-6) / 3600
-
-
 def _iso_times(coded: Labels) -> Times | None:
     """Text that is an ISO date in every row, as times."""
-    if not all(_ISO.fullmatch(label) for label in coded.labels):
-        return None
-    try:
-        days = [_days_of(np.datetime64(label.replace(" ", "T"))) for label in coded.labels]
-    except ValueError:  # such as the 31st of February
-        return None
-    return Times(_spread(coded, days))
+    days = iso_days(coded.labels)
+    return None if days is None else Times(_spread(coded, days))

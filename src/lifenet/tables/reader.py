@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +16,22 @@ from lifenet.tables.columns import (
     Labels,
     Numbers,
     Times,
+    as_labels,
     coded_objects,
+    is_missing,
     read_objects,
 )
+from lifenet.tables.times import DAY, days_of_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
+
+    import numpy.typing as npt
 
     from lifenet._typing import Bools, Floats
 
 __all__ = ["Faults", "Table", "frame_of", "names_of", "read_table"]
 
-_MICROSECONDS = 86_400e6
 #: Faults that are written out; the others are counted.
 _MOST_FAULTS = 20
 
@@ -117,6 +122,8 @@ def frame_of(X: Any) -> nw.DataFrame[Any] | None:
     """A data frame of any library behind one interface; None where it is none."""
     if isinstance(X, nw.DataFrame):
         return X
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        raise ValueError("X is a lazy frame, which holds no rows yet. Pass X.collect().")
     if isinstance(X, np.ndarray | list | tuple) or sparse.issparse(X):
         return None
     _refuse_twice(X)
@@ -161,39 +168,70 @@ def read_table(
     ValueError
         One that names every column that cannot be read, and what to do.
     """
-    frame, faults = frame_of(X), Faults()
+    frame = frame_of(X)
     if frame is not None:
-        labels = tuple(str(name) for name in frame.columns)
-        readers = [_Cells(frame[:, number]) for number in range(frame.shape[1])]
+        labels, n_rows = tuple(str(name) for name in frame.columns), frame.shape[0]
+        matrix = _as_matrix(frame)
+        cells = [_Cells(frame[:, at]) for at in range(frame.shape[1] if matrix is None else 0)]
     else:
         X = X if isinstance(X, np.ndarray) else np.asarray(X)
-        labels = tuple(names) if names is not None else _default(X.shape[1])
-        if X.dtype.kind in "biuf":
-            matrix = X if X.dtype.kind == "f" else X.astype(np.float64)
-            table = Table(labels, len(X), matrix)
-            _refuse_infinite(table, faults)
-            faults.raise_any()
-            return table
-        readers = [_Cells(X[:, number]) for number in range(X.shape[1])]
+        _check_shape(X, names)
+        labels, n_rows = tuple(names) if names is not None else _default(X.shape[1]), len(X)
+        matrix = _as_floats(X) if X.dtype.kind in "biuf" else None
+        cells = [_Cells(X[:, at]) for at in range(X.shape[1] if matrix is None else 0)]
+    columns = () if matrix is not None else _read(cells, labels, undated)
+    table = Table(labels, n_rows, matrix, columns)
+    _refuse_infinite(table)
+    return table
+
+
+def _read(
+    cells: Sequence[_Cells], labels: Sequence[str], undated: Container[str]
+) -> tuple[Column, ...]:
+    """The columns, or one error that names all that cannot be read."""
     columns: list[Column] = []
-    for number, (label, cells) in enumerate(zip(labels, readers, strict=True)):
+    faults = Faults()
+    for number, (label, one) in enumerate(zip(labels, cells, strict=True)):
         try:
-            columns.append(cells.read(dates=label not in undated))
+            columns.append(one.read(dates=label not in undated))
         except ValueError as error:
             faults.add(f"Column {label!r} (number {number}) {error}.")
     faults.raise_any()
-    table = Table(labels, len(X) if frame is None else frame.shape[0], None, tuple(columns))
-    _refuse_infinite(table, faults)
-    faults.raise_any()
-    return table
+    return tuple(columns)
+
+
+def _as_floats(X: npt.NDArray[Any]) -> Floats:
+    return X if X.dtype.kind == "f" else X.astype(np.float64)
+
+
+def _as_matrix(frame: nw.DataFrame[Any]) -> Floats | None:
+    """A frame that holds nothing but numbers, read at once; None for any other."""
+    kinds = frame.schema.values()
+    if not all(kind.is_numeric() and not isinstance(kind, nw.Decimal) for kind in kinds):
+        return None
+    table = frame.to_numpy()
+    return _as_floats(table) if table.dtype.kind in "iuf" and table.ndim == 2 else None
+
+
+def _check_shape(X: Any, names: Sequence[str] | None) -> None:
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be a table, a data frame or an array of two dimensions; it has {X.ndim}. Of a "
+            "single row make [row], of a single column X.reshape(-1, 1)."
+        )
+    if names is not None and len(names) != X.shape[1]:
+        raise ValueError(
+            f"X has {X.shape[1]} columns, and should have {len(names)}: {', '.join(names)}."
+        )
 
 
 def _default(n_columns: int) -> tuple[str, ...]:
     return tuple(f"x{column}" for column in range(n_columns))
 
 
-def _refuse_infinite(table: Table, faults: Faults) -> None:
-    """Note the first cell of each column that is infinite or too large."""
+def _refuse_infinite(table: Table) -> None:
+    """Raise an error that names the first cell of each column that is infinite or too large."""
+    faults = Faults()
     if table.matrix is not None:
         with np.errstate(invalid="ignore"):
             if not (np.abs(table.matrix) > LARGEST).any():
@@ -210,6 +248,7 @@ def _refuse_infinite(table: Table, faults: Faults) -> None:
                 f"Input X contains {kind}: column {label!r} (number {number}), row {wrong[0]}. "
                 f"{remedy}"
             )
+    faults.raise_any()
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,9 +272,7 @@ class _Cells:
     def _of_array(self, dates: bool) -> Column:
         kind = self.given.dtype.kind
         if kind in "Mm":
-            unit = np.timedelta64(1, "us")
-            start = self.given - np.datetime64(0, "us") if kind == "M" else self.given
-            return Times(np.asarray(start / unit) / _MICROSECONDS, duration=kind == "m")
+            return Times(days_of_array(self.given), duration=kind == "m")
         if kind == "c":
             raise ValueError("holds complex numbers. Give their parts a column each")
         if kind == "S":
@@ -244,7 +281,16 @@ class _Cells:
 
 
 def _read_numbers(series: nw.Series[Any]) -> Numbers:
-    values = series.cast(nw.Float64()).to_numpy()
+    try:
+        values = series.cast(nw.Float64()).to_numpy()
+    except ValueError:  # pyarrow refuses integers that float64 has not all digits of
+        return _read_one_by_one(series)
+    return Numbers(np.array(values, dtype=np.float64))
+
+
+def _read_one_by_one(series: nw.Series[Any]) -> Numbers:
+    """Numbers as Python rounds them; libraries differ in the last digit of decimals."""
+    values = [np.nan if is_missing(one) else float(one) for one in series.to_list()]
     return Numbers(np.array(values, dtype=np.float64))
 
 
@@ -258,24 +304,29 @@ def _read_times(series: nw.Series[Any]) -> Times:
     if not isinstance(series.dtype, nw.Datetime):
         series = series.cast(nw.Datetime("us"))
     since = _read_numbers(series.dt.timestamp("us")).values
-    return Times(since / _MICROSECONDS)
+    return Times(since / DAY)
 
 
 def _read_durations(series: nw.Series[Any]) -> Times:
     length = _read_numbers(series.dt.total_microseconds()).values
-    return Times(length / _MICROSECONDS, duration=True)
+    return Times(length / DAY, duration=True)
 
 
 def _read_labels(series: nw.Series[Any]) -> Labels:
     """Categories by dtype: dates and numbers among them are labels, too."""
-    return coded_objects(series.to_list())
+    coded = coded_objects(series.to_list())
+    if coded.labels and all(isinstance(one, _TIMES) for one in coded.labels):
+        return as_labels(read_objects(series.to_list()))  # equal to those of other frames
+    return coded
 
 
 def _read_nothing(series: nw.Series[Any]) -> Numbers:
     return Numbers(np.full(len(series), np.nan))
 
 
+_TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 _READERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Column]], ...] = (
+    (lambda dtype: isinstance(dtype, nw.Decimal), _read_one_by_one),
     (lambda dtype: dtype.is_numeric(), _read_numbers),
     (lambda dtype: isinstance(dtype, nw.Boolean), _read_truths),
     (lambda dtype: isinstance(dtype, nw.Date | nw.Datetime), _read_times),
