@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet.plots._style import GREY, INK, matplotlib
+from lifenet.plots._style import GREY, INK, fold, matplotlib
 from lifenet.tables import MISSING, value_text
 
 if TYPE_CHECKING:
     from lifenet._typing import Floats
 
-__all__ = ["TICKED", "few_ticks", "mark_missing", "mark_values", "place_of_missing"]
+__all__ = ["TICKED", "few_ticks", "mark_levels", "mark_missing", "mark_values", "place_of_missing"]
 
 #: Up to so many values have a tick each.
 TICKED = 8
@@ -20,6 +20,8 @@ TICKED = 8
 _TICKS = 4
 #: Numbers with more letters have every other tick alone.
 _LETTERS = 5
+#: Levels that are named on the axis of a map.
+_LEVELS = 14
 #: How far from the values a missing one stands, as a share of their range.
 _APART = 0.14
 
@@ -35,6 +37,12 @@ def mark_values(axis: Any, values: Floats, kind: str = "number") -> None:
         axis.set_ticks(shown, [_short(value, kind) for value in shown])
 
 
+def mark_levels(axis: Any, labels: tuple[str, ...]) -> None:
+    """The names of levels; of many, of some."""
+    shown = np.arange(0, len(labels), -(-len(labels) // _LEVELS))
+    axis.set_ticks(shown, fold([labels[one] for one in shown], 12))
+
+
 def _dates(low: float, high: float) -> tuple[Floats, list[str]]:
     """Few round dates of a range of days since 1970, and what they are called."""
     first, last = (np.datetime64(int(np.floor(day)), "D") for day in (low, high))
@@ -42,8 +50,8 @@ def _dates(low: float, high: float) -> tuple[Floats, list[str]]:
     for step in (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200):
         round_ones = months[months.astype(np.int64) % step == 0].astype("datetime64[D]")
         ticks = round_ones[(round_ones >= first) & (round_ones <= last)]
-        if 2 <= len(ticks) <= _TICKS:
-            letters = 4 if step >= 12 else 7
+        letters = 4 if step >= 12 else 7
+        if 2 <= len(ticks) <= (_TICKS if letters == 4 else _TICKS - 1):
             return ticks.astype(np.float64), [str(tick)[:letters] for tick in ticks]
     places = np.unique(np.floor(np.linspace(low, high, 3)))
     return places, [value_text(place, "date") for place in places]
@@ -87,10 +95,10 @@ def mark_missing(ax: Any, place: float, edge: float, *, upright: bool = False) -
     word: dict[str, Any] = {"fontsize": 7, "color": INK, "textcoords": "offset points"}
     if upright:
         ax.axhline((place + edge) / 2, **line)
-        ax.annotate(
-            MISSING, (0, place), (-4, 0), xycoords=("axes fraction", "data"), ha="right",
-            va="center", **word,
-        )  # fmt: skip
+        low, high = sorted(ax.get_ylim())
+        ticks = [tick for tick in ax.get_yticks() if max(edge, low) <= tick <= high]
+        texts = ax.yaxis.get_major_formatter().format_ticks(ticks)
+        ax.set_yticks([place, *ticks], [MISSING, *texts])
     else:
         ax.axvline((place + edge) / 2, **line)
         ax.annotate(

@@ -274,7 +274,8 @@ def _draw_levels(ax: Any, curve: Curve, colour: str, *, thin: bool) -> None:
         middle, errors = (curve.low + curve.high) / 2, (curve.high - curve.low) / 2
         ax.errorbar(curve.values, middle, errors, fmt="none", ecolor=INK, lw=1, capsize=2)
     turned = max(len(label) for label in curve.labels) * len(curve.labels) > 28
-    ax.set_xticks(curve.values, fold(curve.labels, 12), rotation=60 if turned else 0)
+    look = {"rotation": 60, "ha": "right", "rotation_mode": "anchor"} if turned else {}
+    ax.set_xticks(curve.values, fold(curve.labels, 12), **look)
 
 
 def middle_of(curve: Curve, share: float) -> Curve:

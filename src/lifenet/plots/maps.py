@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet.explain.pairs import pair_effect
-from lifenet.plots._axes import TICKED, few_ticks, mark_missing, mark_values
+from lifenet.plots._axes import TICKED, few_ticks, mark_levels, mark_missing, mark_values
 from lifenet.plots._display import ResultDisplay
 from lifenet.plots._style import DIVERGING, INK, PALE, fold, make_axes, matplotlib, tidy
 
@@ -55,7 +55,8 @@ class PairEffectDisplay(ResultDisplay):
         result, known = self.result, self.result.observed
         self.figure_, self.ax_ = make_axes(ax, (5.2, 4.2))
         stepped = [_stepped(result, place) for place in (0, 1)]
-        meshes = [self._draw_known(known, stepped), *self._draw_missing(stepped)]
+        bands = self._bands(stepped)
+        meshes = [self._draw_known(known, stepped), *self._draw_missing(bands)]
         limit = self._limit()
         for mesh in meshes:
             mesh.set(clim=(-limit, limit), rasterized=True)
@@ -67,7 +68,7 @@ class PairEffectDisplay(ResultDisplay):
             if labels is None:
                 mark_values(axis, values, kind)
             else:
-                axis.set_ticks(values, fold(labels, 12))
+                mark_levels(axis, labels)
         for place, end in enumerate((self.ax_.set_xlim, self.ax_.set_ylim)):
             if not stepped[place]:
                 low, high = self._middle_of(place)
@@ -78,6 +79,9 @@ class PairEffectDisplay(ResultDisplay):
         ):
             if not banded:
                 few_ticks(axis, values, kind, 5)
+        for place, band in bands.items():
+            width = band[1] - band[0]
+            mark_missing(self.ax_, band.mean(), band[1] + 0.8 * width, upright=place == 1)
         title = f"Together beyond alone (rms {result.strength:.3g})"
         words = [mark.get_label() for mark in map_marks([result])]
         self.ax_.set_title("\n".join([title, "; ".join(words)] if words else [title]))
@@ -102,23 +106,24 @@ class PairEffectDisplay(ResultDisplay):
         self._draw_rows(known)
         return mesh
 
-    def _draw_missing(self, stepped: Sequence[bool]) -> list[Any]:
-        """Bands for missing values of either feature, and a corner for both."""
+    def _bands(self, stepped: Sequence[bool]) -> dict[int, Floats]:
+        """Ends of the bands for missing values of either feature, below its values."""
         result, known = self.result, self.result.observed
-        ends = [self._middle_of(place) for place in (0, 1)]
-        edges = [_edges(values) if any(stepped) else np.array(values) for values in known.values]
         bands: dict[int, Floats] = {}
-        for place in (0, 1):
-            if len(known.values[place]) < len(result.values[place]):
-                low, high = ends[place] if not stepped[place] else edges[place][[0, -1]]
-                width = 0.06 * (high - low)
+        for place, values in enumerate(known.values):
+            if len(values) < len(result.values[place]):
+                ends = _edges(values)[[0, -1]] if stepped[place] else self._middle_of(place)
+                low, width = float(ends[0]), 0.06 * float(ends[1] - ends[0])
                 bands[place] = np.array([low - 1.8 * width, low - 0.8 * width])
-                mark_missing(self.ax_, low - 1.3 * width, low, upright=place == 1)
+        return bands
+
+    def _draw_missing(self, bands: dict[int, Floats]) -> list[Any]:
+        """The bands, and a corner where both are missing."""
+        result, known = self.result, self.result.observed
         meshes = []
         for place, band in bands.items():
             other = 1 - place
-            along = edges[other] if any(stepped) else _edges(known.values[other])
-            drawn = [(along, np.arange(len(known.values[other])))]
+            drawn = [(_edges(known.values[other]), np.arange(len(known.values[other])))]
             if place == 0 and other in bands:
                 drawn.append((bands[other], np.array([-1])))
             for sides, which in drawn:
