@@ -11,11 +11,20 @@ from sklearn.metrics import log_loss
 
 import lifenet.recipe.recipe as algorithm
 import lifenet.tables.categories as categories
-from lifenet import Hierarchy, Leaves, LIFEClassifier, LIFERegressor, MiniBatch
+from lifenet import (
+    LLA,
+    Hierarchy,
+    Leaves,
+    LIFEClassifier,
+    LIFERegressor,
+    MiniBatch,
+    NeuronProjection,
+)
 from lifenet.data.folds import CrossFit, with_own_codes
 from lifenet.kernels.shrinkage import shrunken_means
 
 N, LEVELS = 8_000, 2_000
+FEW = NeuronProjection(levels=(3,))
 #: The default's own kind with fewer trees, networks and steps.
 RECIPE = replace(
     QUICK,
@@ -127,3 +136,39 @@ def test_no_training_row_sees_its_own_target():
         found = again.crossfitted.table(again.X)[:, 0]
         assert_allclose(found[own], codes[own], atol=1e-12)
         assert np.abs(found - codes)[~own].max() > 1e-3
+
+
+# ---------------------------------------------------------------------- further fits
+
+
+def error_of(model, new, truth):
+    return np.sqrt(np.mean((model.predict(new) - truth) ** 2))
+
+
+def paper(**settings):
+    solver = LLA(3, max_iter=5)
+    return LIFERegressor(FEW, solver, preset="paper", random_state=0, **settings)
+
+
+@pytest.mark.parametrize("again", ["warm start", "refit", "refit of folds"])
+def test_further_fits_of_the_same_rows_do_not_see_their_targets_either(again):
+    """They had codes in which every row's own target was: held-out errors rose by 6 %."""
+    X, y, new, truth = drawn(0.3)
+    folds = again == "refit of folds"
+    model = LIFERegressor(preset=RECIPE, random_state=0) if folds else paper()
+    model.set_params(warm_start=again == "warm start").fit(X, y)
+    before = error_of(model, new, truth)
+    model.fit(X, y) if again == "warm start" else model.refit_readout(X, y)
+    assert error_of(model, new, truth) < 1.01 * before
+
+
+def test_nothing_is_expected_in_a_further_fit_of_what_training_did_not_have():
+    X, y, new, _ = drawn(1.0)
+    model = paper(warm_start=True).fit(X, y)
+    strange = new[:200].assign(level=[None, "never"] * 100)
+    both, target = pd.concat([X, strange]), np.append(y, np.full(200, 50.0))
+    data = model._inputs(both, target, None, (both, target, None), reset=False)
+    at = model.table_.columns.index("level [expected target]")
+    assert_array_equal(data.X[-200:, at], 0.0)
+    assert_array_equal(model.table_.transform(strange)[:, at], 0.0)
+    assert np.abs(data.X[:-200, at]).max() > 1.0

@@ -196,7 +196,10 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Floats | None:
                 "Weights must be finite and not negative; zero leaves a row out."
             )
     if not weight.any():
-        raise ValueError("sample_weight is zero in every row: nothing is left to fit.")
+        raise ValueError(
+            "sample_weight is zero in every row: nothing is left to fit. Give some row a positive "
+            "weight."
+        )
     return weight
 
 

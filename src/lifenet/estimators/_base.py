@@ -98,12 +98,11 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self, table: Table, targets: Targets, weight: Floats | None, *, reset: bool
     ) -> tuple[Floats, CrossFitted | None]:
         """Columns of numbers to train on, and those of them that folds have of their own."""
-        if not reset:
-            return self.table_.encode(table), None
-        named = hasattr(self, "feature_names_in_")
-        categorical = categorical_columns(self.categorical_features, table.names, named=named)
         weight = np.ones(table.n_rows) if weight is None else weight
-        self.table_ = learn_coding(table, categorical, weight, targets, named=named)
+        if reset:
+            named = hasattr(self, "feature_names_in_")
+            categorical = categorical_columns(self.categorical_features, table.names, named=named)
+            self.table_ = learn_coding(table, categorical, weight, targets, named=named)
         X = self.table_.encode(table)
         fitted = self.table_.crossfitted(table, targets, weight)
         return (X if fitted is None else fitted.table(X)), fitted

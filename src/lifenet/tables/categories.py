@@ -162,10 +162,9 @@ class CrossFitted:
         for ids, frequent, places in zip(self.ids, self.frequent, self.places, strict=True):
             n_levels = len(frequent)
             seen = (ids[inside], self.values[inside], self.weight[inside])
-            means = shrunken_means(*seen, n_levels)
-            means[-2] = 0.0
-            codes = means[ids]
+            codes = shrunken_means(*seen, n_levels)[ids]
             apart = crossfitted_means(*seen, self.part[inside], n_levels)
             codes[inside] = np.where(frequent[ids[inside], None], codes[inside], apart)
+            codes[ids == n_levels - 2] = 0.0  # unseen
             table[:, places] = codes
         return table

@@ -147,7 +147,7 @@ class NumberCode:
         if isinstance(column, Times):
             given = "durations" if column.duration else "times"
         if given != wanted:
-            raise ValueError(f"holds {given}, and held {wanted} in training")
+            raise ValueError(f"holds {given}, and held {wanted} in training. Give {wanted}")
         return column.values
 
 
@@ -241,7 +241,7 @@ class TimeCode:
         if isinstance(column, Labels):
             raise ValueError(_other_kind(column, "dates"))
         given = "durations" if isinstance(column, Times) else "numbers"
-        raise ValueError(f"holds {given}, and held dates in training")
+        raise ValueError(f"holds {given}, and held dates in training. Give dates")
 
 
 @shown
@@ -398,4 +398,7 @@ def _other_levels(column: Labels, level: Any) -> str:
 def _other_kind(column: Labels, kind: str) -> str:
     """What is wrong with text where something else was."""
     row = column.first_row(0)
-    return f"holds {column.labels[0]!r} in row {row}, and held {kind} in training"
+    return (
+        f"holds {column.labels[0]!r} in row {row}, and held {kind} in training. Give {kind}, or "
+        "leave the cell empty"
+    )

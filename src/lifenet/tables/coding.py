@@ -155,7 +155,9 @@ class TableCoding:
         ids, frequent, places = [], [], []
         for number, (code, own) in enumerate(zip(self.codes, self.columns_of, strict=True)):
             if isinstance(code, CategoryCode) and code.targets:
-                ids.append(code.ids(table[number]))
+                found, unseen = code.ids(table[number]), len(code.levels)
+                # Nothing is expected of a missing value where training had none.
+                ids.append(found if code.knows_missing else np.minimum(found, unseen))
                 frequent.append(np.append(code.own >= 0, [False, code.missing >= 0]))
                 places.append(np.array(own[len(code.indicators) :], dtype=np.intp))
         if not ids:
