@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "theory": {"losses", "kernels"},
     "plots": {
         *{"explain", "theory", "recipe", "neurons", "compress", "schema", "network"},
-        "kernels",
+        *{"kernels", "tables"},
     },
     "estimators": {
         *{"kernels", "losses", "tables", "schema", "network", "data", "solvers", "neurons"},
