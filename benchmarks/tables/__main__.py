@@ -55,9 +55,7 @@ def natives(bars: Bars) -> None:
     """Beside peers that handle categories and gaps by themselves."""
     for model in (LIFE, PREPARED, LIGHTGBM, CATBOOST, EBM):
         jobs = [
-            (data, seed)
-            for data in SETS
-            for seed in range(_EBM_SEEDS if model == EBM else N_SEEDS)
+            (data, seed) for data in SETS for seed in range(_EBM_SEEDS if model == EBM else N_SEEDS)
         ]
         FITS.run_missing(model, jobs, partial(fit, model))
         _note_commits(bars, model, FITS.read(model))
