@@ -36,9 +36,15 @@ MAY_IMPORT = {
         *{"explain", "theory", "recipe", "neurons", "compress", "schema", "network"},
         *{"kernels", "tables"},
     },
-    "estimators": {
+    # Archives know settings, networks and records, and no estimator: which attributes an estimator
+    # has is its own affair, so that its method `save` imports downwards.
+    "archive": {
         *{"kernels", "losses", "tables", "schema", "network", "data", "solvers", "neurons"},
         *{"output", "finetune", "stacking", "compress", "recipe"},
+    },
+    "estimators": {
+        *{"kernels", "losses", "tables", "schema", "network", "data", "solvers", "neurons"},
+        *{"output", "finetune", "stacking", "compress", "recipe", "archive"},
     },
     "tuning": {"estimators", "neurons", "solvers", "output", "data"},
     "__init__": {
@@ -66,6 +72,7 @@ SCIKIT_LEARN = {
     "stacking",
     "compress",
     "recipe",
+    "archive",
     "estimators",
     "tuning",
     "explain",

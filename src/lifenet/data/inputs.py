@@ -55,6 +55,7 @@ class Inputs:
     coding : how it became X
     crossfitted : columns of X that each fold has of its own, so that no validation row was seen in
         making them; None where there are none
+    target : of all rows, in the user's units, or codes of classes; None where it is not known
     """
 
     X: Floats
@@ -71,6 +72,7 @@ class Inputs:
     table: Table | None = None
     coding: TableCoding | None = None
     crossfitted: CrossFitted | None = None
+    target: Floats | None = None
 
     @cached_property
     def identity(self) -> Floats:

@@ -129,6 +129,8 @@ default=None
         Groups of columns: every neuron reads those of one group. None where all may act together.
     schema_ : FeatureSchema
         Names and training ranges of the columns.
+    origin_ : Origin
+        What the fit was of: rows, a hash of the data, the seed, versions.
     n_iter_ : int
         Most iterations of a network.
     n_features_in_, feature_names_in_
@@ -252,7 +254,7 @@ default=None
     network_ : ReluNetwork or CodedNetwork
         The fitted network, in the units of the data; its score is on the logit scale.
     recipe_, members_, hierarchy_, record_, folds_, fold_networks_, stacked_, interaction_cst_, \
-coding_, schema_, n_iter_
+coding_, schema_, origin_, n_iter_
         As in `LIFERegressor`.
     n_features_in_, feature_names_in_
         As in all of scikit-learn.

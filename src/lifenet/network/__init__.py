@@ -11,7 +11,7 @@ from __future__ import annotations
 from lifenet.network.coded import CodedNetwork
 from lifenet.network.coded_bounds import ColumnBound
 from lifenet.network.coded_restriction import CodedRestriction
-from lifenet.network.coding import ColumnCoding
+from lifenet.network.coding import ColumnCoding, PackedCodes
 from lifenet.network.feature_neurons import FeatureNeurons
 from lifenet.network.folds import FoldNetworks
 from lifenet.network.grid import Cells, Grid
@@ -37,6 +37,7 @@ __all__ = [
     "FoldNetworks",
     "Grid",
     "Limited",
+    "PackedCodes",
     "PairwiseNetwork",
     "PiecewiseLinear",
     "ReluNetwork",

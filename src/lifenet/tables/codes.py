@@ -289,6 +289,9 @@ class CategoryCode:
         """Whether training had missing values."""
         return self.missing >= 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_number"}
+
     @cached_property
     def _number(self) -> dict[Any, int]:
         return {level: number for number, level in enumerate(self.levels)}

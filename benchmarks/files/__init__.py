@@ -1,0 +1,1 @@
+"""Files of models: hostile and damaged ones, and writers that are killed."""
