@@ -31,6 +31,7 @@ MAY_IMPORT = {
         *{"stacking", "compress"},
     },
     "explain": {"network", "tables", "schema", "losses", "kernels"},
+    "export": {"network", "tables", "schema"},
     "theory": {"losses", "kernels"},
     "plots": {
         *{"explain", "theory", "recipe", "neurons", "compress", "schema", "network"},
