@@ -47,6 +47,10 @@ MAY_IMPORT = {
         *{"kernels", "losses", "tables", "schema", "network", "data", "solvers", "neurons"},
         *{"output", "finetune", "stacking", "compress", "recipe", "archive"},
     },
+    "cli": {
+        *{"estimators", "archive", "compress", "explain", "plots", "tables", "kernels"},
+        *{"schema", "network", "export"},
+    },
     "tuning": {"estimators", "neurons", "solvers", "output", "data"},
     "__init__": {
         *{"estimators", "network", "schema", "data", "neurons", "solvers", "output", "finetune"},
@@ -76,6 +80,7 @@ SCIKIT_LEARN = {
     "archive",
     "estimators",
     "tuning",
+    "cli",
     "explain",
     "datasets",
 }
