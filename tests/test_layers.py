@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "theory": {"losses", "kernels"},
     "plots": {
         *{"explain", "theory", "recipe", "neurons", "compress", "schema", "network"},
-        "kernels",
+        *{"kernels", "tables"},
     },
     # Archives know settings, networks and records, and no estimator: which attributes an estimator
     # has is its own affair, so that its method `save` imports downwards.

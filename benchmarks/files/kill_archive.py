@@ -19,8 +19,8 @@ import numpy as np
 
 import lifenet
 
-#: Seconds within which a writer is killed once it has begun; a save takes about 0.02.
-LONGEST = 0.1
+#: Within the time of so many saves a writer is killed, as they were measured beforehand.
+SAVES = 8
 
 
 def kill(n_kills: int, seed: int = 0) -> dict[str, int]:
@@ -39,12 +39,16 @@ def kill(n_kills: int, seed: int = 0) -> dict[str, int]:
         paths = [place / name for name in ("first.life", "second.life", "m.life")]
         wholes = [_saved(path, seed) for seed, path in enumerate(paths[:2])]
         models = [lifenet.load(path) for path in paths[:2]]
+        begun = time.perf_counter()
+        for model in models:
+            model.save(paths[2], overwrite=True)
+        longest = SAVES * (time.perf_counter() - begun) / len(models)
         paths[2].write_bytes(wholes[0])
         for _ in range(n_kills):
             writer = os.fork()
             if not writer:
                 _write_for_ever(models, paths[2])
-            time.sleep(generator.uniform(0, LONGEST))
+            time.sleep(generator.uniform(0, longest))
             os.kill(writer, signal.SIGKILL)
             found["killed"] += os.WIFSIGNALED(os.waitpid(writer, 0)[1])
             content = paths[2].read_bytes()
