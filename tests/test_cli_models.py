@@ -56,11 +56,12 @@ class TestPredict:
         first, same = (one["prediction"][0].as_py() for one in (found, whole))
         assert first == pytest.approx(same, rel=1e-9)
 
-    def test_contributions_and_intercept_sum_to_the_score(self, amount, default, table):
-        for model in (amount, default):
+    def test_contributions_sum_to_the_score(self, amount, default, table, cli_home):
+        for model in (cli_home / "plain.life", amount, default):
             found = csv(done("predict", model, table, "--contributions").out).to_pydict()
             parts = [found[name] for name in found if name.startswith("contribution of ")]
-            assert np.allclose(np.sum(parts, axis=0) + found["intercept"], found["score"])
+            assert np.allclose(np.sum(parts, axis=0) + found["score at the median"], found["score"])
+            assert np.ptp(parts[-1]) > 0  # also of a category
         logit = np.log(found["probability of yes"]) - np.log(found["probability of no"])
         assert np.allclose(logit, found["score"])
 
@@ -70,7 +71,10 @@ class TestPredict:
         ).to_pydict()
         for label in ("car", "house", "trip"):
             names = [one for one in found if one.startswith("contribution of ") and label in one]
-            total = np.sum([found[one] for one in names], axis=0) + found[f"intercept ({label})"]
+            total = (
+                np.sum([found[one] for one in names], axis=0)
+                + found[f"score at the median ({label})"]
+            )
             assert len(names) >= 3
             assert np.allclose(total, found[f"score ({label})"])
 
