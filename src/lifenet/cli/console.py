@@ -132,6 +132,13 @@ class Progress:
             count = f" {self._done} of {self._total}" if self._total > 1 else ""
             self._write(f"{self._what}{part}{count}: done, {self._seconds:.1f} s\n")
 
+    def tell(self, line: str) -> None:
+        """A line about the work."""
+        if self._terminal:
+            self.begin(line, 0)
+        elif self.shown:
+            self._write(f"{self._what}, {line}\n")
+
     @property
     def _seconds(self) -> float:
         return now() - self._begun

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import sys
 import time
 import warnings
 from dataclasses import replace
@@ -287,13 +286,26 @@ def with_progress(model: Any, progress: Progress) -> Iterator[None]:
             model.set_callbacks()
         return
     # scikit-learn before 1.9 has no callbacks: the lines of the estimator are shown instead.
-    lines = sys.stderr if progress.shown else io.StringIO()
-    with contextlib.redirect_stdout(lines):
+    with contextlib.redirect_stdout(_Lines(progress)):
         model.set_params(verbose=1)
         try:
             yield
         finally:
             model.set_params(verbose=0)
+
+
+class _Lines(io.TextIOBase):
+    """What an estimator prints, as progress."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._rest = progress, ""
+
+    def write(self, text: str) -> int:
+        """Tell each line that is complete."""
+        *lines, self._rest = (self._rest + text).split("\n")
+        for line in lines:
+            self._progress.tell(line)
+        return len(text)
 
 
 # ------------------------------------------------------------------ what is said
