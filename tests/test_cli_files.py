@@ -188,6 +188,9 @@ class TestFaults:
             file.writestr("a", "b")
         assert "is a zip file, such as a spreadsheet" in wrong(read, sink.getvalue())
 
+    def test_encodings_that_say_no_place_are_named(self, read):
+        assert wrong(read, b"a-b!\n1\n", encoding="punycode").startswith("t.csv is no")
+
     def test_files_that_are_not_there(self, tmp_path):
         for name, said in ((tmp_path / "no.csv", "There is no file"), (tmp_path, "is a folder")):
             with pytest.raises(CommandError, match=said):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import traceback
@@ -47,13 +48,11 @@ LIFENET_DEBUG=1 in the environment shows where an error comes from."""
 
 def parser() -> Parser:
     """All commands and their options."""
-    from argparse import RawDescriptionHelpFormatter
-
     found = Parser(
         "lifenet",
         description=_WHAT,
         epilog=_EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     commands = found.add_subparsers(metavar="COMMAND", required=True, dest="command")

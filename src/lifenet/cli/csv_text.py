@@ -85,14 +85,20 @@ class CsvText:
                 f"{name}, line {line}: the byte 0x{wrong} is no {encoding} text. Pass --encoding "
                 "with the encoding of the file, such as --encoding latin-1."
             ) from error
+        except UnicodeError as error:
+            raise CommandError(
+                f"{name} is no {encoding} text: {error}. Pass the --encoding of the file."
+            ) from error
         if "\0" in text:
             line = text.count("\n", 0, text.index("\0")) + 1
             raise CommandError(
                 f"{name}, line {line}: a byte is zero, which no CSV file has. Give a CSV, Parquet "
                 "or Arrow file, or pass the --encoding of the file, such as utf-16."
             )
-        text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-        return cls(name, text.encode(), how)
+        if encoding != "utf-8":
+            # Some encodings give halves of characters, which UTF-8 has not.
+            data = text.encode(errors="surrogatepass").decode(errors="replace").encode()
+        return cls(name, data, how)
 
     # ------------------------------------------------------------------ as a table
 
@@ -150,7 +156,8 @@ class CsvText:
         """The first line and the cells of each record, the names first; empty lines are none."""
         csv.field_size_limit(2**31 - 1)
         reader = csv.reader(
-            io.StringIO(self.data.decode(), newline=""), delimiter=self.how.delimiter
+            io.TextIOWrapper(io.BytesIO(self.data), "utf-8", newline=""),
+            delimiter=self.how.delimiter,
         )
         while True:
             line = reader.line_num + 1

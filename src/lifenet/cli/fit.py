@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import re
@@ -30,10 +31,9 @@ from lifenet.cli.outputs import STANDARD, Output
 from lifenet.cli.problem import Problem, read_problem, split_rows
 from lifenet.cli.scores import measures_of, told
 from lifenet.estimators import LIFEClassifier, LIFERegressor
-from lifenet.tables import CategoryCode, NumberCode
+from lifenet.tables import CategoryCode, NumberCode, Targets, learn_coding, read_table
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator, Sequence
 
     from lifenet.cli.arguments import Parser
@@ -54,6 +54,8 @@ _PRESETS = ("fast", "best", "small", "glass", "paper")
 #: Groups are kept together in so many folds, or as many as there are groups.
 _FOLDS = 5
 _FEWEST_GROUPS = 2
+#: Digits of the largest seed.
+_DIGITS = 10
 
 
 def add(commands: Any) -> Parser:
@@ -313,8 +315,6 @@ class _Lines(io.TextIOBase):
 
 def _describe(problem: Problem, console: Console) -> dict[str, Any]:
     """Say what was read and what is predicted."""
-    from lifenet.tables import Targets, learn_coding, read_table
-
     n = problem.source.n_rows
     try:
         table = read_table(problem.X)
@@ -386,17 +386,15 @@ def _smoothness(text: str) -> float | str:
 
 
 def _split(text: str) -> tuple[str, str]:
-    from argparse import ArgumentTypeError
-
     kind, mark, column = text.partition("=")
     if kind not in ("group", "time") or not mark or not column:
-        raise ArgumentTypeError(f"must be group=COL or time=COL; it is {text!r}.")
+        raise argparse.ArgumentTypeError(f"must be group=COL or time=COL; it is {text!r}.")
     return kind, column
 
 
 def _seed(text: str) -> int:
-    from argparse import ArgumentTypeError
-
-    if not text.isdecimal() or int(text) >= 2**32:
-        raise ArgumentTypeError(f"must be a whole number from 0 to 4294967295; it is {text!r}.")
+    if not text.isdecimal() or len(text) > _DIGITS or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number from 0 to 4294967295; it is {text!r}."
+        )
     return int(text)
