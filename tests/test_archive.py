@@ -235,6 +235,13 @@ def test_levels_that_no_text_stands_for_are_refused(tmp_path):
         model.save(tmp_path / "m.life")
 
 
+def test_models_that_lack_an_attribute_are_refused(tmp_path):
+    model = copy.copy(fitted("lla"))
+    del model.origin_
+    with pytest.raises(NotStorableError, match="no origin_"):
+        model.save(tmp_path / "m.life")
+
+
 def test_only_fitted_models_are_saved(tmp_path):
     with pytest.raises(NotFittedError):
         lifenet.LLARegressor().save(tmp_path / "m.life")
