@@ -413,7 +413,7 @@ def test_frames():
     assert (np.diff(frame["share"][:-1]) <= 0).all()
     np.testing.assert_allclose(frame["deviation"] ** 2, frame["share"] * found.deviation**2)
     curve = found.curve_frame("b")
-    assert list(curve.columns) == ["value", "label", "effect", "mass"]
+    assert list(curve.columns) == ["value", "label", "effect", "low", "high", "mass"]
     assert list(curve["value"]) == sorted(set(X[:, 1]))
     both = found.pair_frame("c", "a")
     assert set(both.columns) == {"a", "c", "effect"}

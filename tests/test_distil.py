@@ -743,7 +743,9 @@ def test_the_path_of_another_loss_is_measured_by_it():
 
 def test_the_table_and_the_words_say_the_same():
     frame = known().to_frame()
-    assert list(frame) == ["neurons", "error", "increase", "standard_error", "loss"]
+    assert list(frame) == [
+        *("neurons", "error", "increase", "standard_error", "loss", "fidelity"),
+    ]
     assert frame["increase"].tolist() == [known().increase(size) for size in (100, 50, 10)]
     words = repr(known())
     assert words.splitlines()[0] == "Frontier: RMSE on 400 held-out rows against neurons"

@@ -222,9 +222,10 @@ def test_frames_and_the_picture_have_the_figures():
     np.testing.assert_allclose(lines[0], found.one)
     np.testing.assert_allclose(lines[1], found.together)
     np.testing.assert_allclose(lines[2], 1 - rough.one)
-    assert [text.get_text() for text in display.ax_.get_legend().texts] == ["network", "best lines"]
+    names = [text.get_text() for text in display.ax_.get_legend().texts]
+    assert names == ["network", "best lines", "one column at a time", "all columns at once"]
     drawn = FidelityDisplay.from_network(network(), X, reach=0.1)
-    assert drawn.ax_.get_legend() is None
+    assert [text.get_text() for text in drawn.ax_.get_legend().texts] == names[2:]
     assert "(3 of 3 columns" in drawn.ax_.get_xlabel()
 
 

@@ -35,11 +35,21 @@ MAY_IMPORT = {
     "theory": {"losses", "kernels"},
     "plots": {
         *{"explain", "theory", "recipe", "neurons", "compress", "schema", "network"},
-        "kernels",
+        *{"kernels", "tables"},
+    },
+    # Archives know settings, networks and records, and no estimator: which attributes an estimator
+    # has is its own affair, so that its method `save` imports downwards.
+    "archive": {
+        *{"kernels", "losses", "tables", "schema", "network", "data", "solvers", "neurons"},
+        *{"output", "finetune", "stacking", "compress", "recipe"},
     },
     "estimators": {
         *{"kernels", "losses", "tables", "schema", "network", "data", "solvers", "neurons"},
-        *{"output", "finetune", "stacking", "compress", "recipe"},
+        *{"output", "finetune", "stacking", "compress", "recipe", "archive"},
+    },
+    "cli": {
+        *{"estimators", "archive", "compress", "explain", "plots", "tables", "kernels"},
+        *{"schema", "network", "export"},
     },
     "tuning": {"estimators", "neurons", "solvers", "output", "data"},
     "__init__": {
@@ -67,8 +77,10 @@ SCIKIT_LEARN = {
     "stacking",
     "compress",
     "recipe",
+    "archive",
     "estimators",
     "tuning",
+    "cli",
     "explain",
     "datasets",
 }

@@ -13,12 +13,14 @@ from lifenet import (
     CrossFit,
     Distil,
     Leaves,
+    LIFERegressor,
     LinearModel,
     LLARegressor,
     MiniBatch,
     NeuronProjection,
     QuantileCoding,
 )
+from lifenet.explain import equation_fidelity
 from lifenet.kernels.hashing import hash_rows
 from lifenet.neurons.hierarchy import SAMPLERS
 
@@ -189,3 +191,32 @@ def test_a_frontier_on_rows_of_the_fit_says_so_where_they_flatter(settings, monk
 def test_wrong_arguments_of_simplify_are_named(of_leaves, wrong, error, message):
     with pytest.raises(error, match=message):
         of_leaves.simplify(*planted(), **wrong)
+
+
+def test_a_frontier_says_how_far_straight_lines_explain_each_size():
+    """Beside a measure of its own: windows around rows, values of the columns in training."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(900, 3))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=900)
+    model = LIFERegressor(preset="paper", random_state=0).fit(X[:600], y[:600])
+    frontier = model.simplify(X[600:], y[600:], settings=Distil(4, largest=16))
+    for size in frontier.sizes:
+        smaller = model.with_network(frontier.network_of(size))
+        window = equation_fidelity(smaller, X[600:], reach=0.05).one[0]
+        assert frontier.fidelity(size) == pytest.approx(window, abs=0.04)
+    assert frontier.to_frame()["fidelity"].between(0.5, 1).all()
+    least = frontier.fidelity(frontier.sizes[0])
+    assert frontier.smallest(10.0) == 4
+    assert frontier.smallest(10.0, fidelity=least) >= 4
+    with pytest.raises(ValueError, match=r"No size within 1.*fidelity of 1\.1; the highest"):
+        frontier.smallest(0.01, fidelity=1.1)
+
+
+def test_columns_with_few_values_have_no_fidelity():
+    rng = np.random.default_rng(0)
+    X = rng.integers(2, size=(400, 3)).astype(float)
+    y = X @ [1, 2, 3]
+    model = LIFERegressor(preset="paper", random_state=0).fit(X[:250], y[:250])
+    frontier = model.simplify(X[250:], y[250:], settings=Distil(2, largest=2))
+    assert all(np.isnan(frontier.fidelity(size)) for size in frontier.sizes)
+    assert "lines explain" not in repr(frontier)

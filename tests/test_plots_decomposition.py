@@ -154,4 +154,5 @@ def test_selection_is_drawn_with_the_whole_set_off():
     np.testing.assert_array_equal(line_of(display.ax_, "all").get_xydata(), [[100, 0.74]])
     assert "R² 0.745 with 50 neurons" in display.ax_.get_title()
     alone = SelectionDisplay(selection_curve([5], [0.1])).plot()
-    assert len(alone.ax_.get_legend().get_texts()) == 1
+    words = [text.get_text() for text in alone.ax_.get_legend().get_texts()]
+    assert words == ["members selected", "fewest within 0.01"]

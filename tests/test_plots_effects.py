@@ -82,7 +82,8 @@ def test_another_kind_beside_it():
     drawn = [line.get_ydata() for line in display.axes_[0].lines]
     assert any(np.array_equal(line, other[name].effect) for line in drawn)
     legend = [text.get_text() for text in display.figure_.legends[0].get_texts()]
-    assert legend == ["accumulated local effect", "partial dependence, centred"]
+    kinds = ["accumulated local effect", "partial dependence, centred"]
+    assert legend == [*kinds, "distribution of the rows"]
 
 
 def test_levels_of_a_category_are_bars_with_names():

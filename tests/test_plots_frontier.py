@@ -47,11 +47,12 @@ def test_sizes_within_tolerances_are_marked_with_number_and_increase():
 def test_a_legend_says_what_the_marks_mean():
     def legend(tolerances):
         found = FrontierDisplay(frontier()).plot(tolerances=tolerances).ax_.get_legend()
-        return None if found is None else [text.get_text() for text in found.get_texts()]
+        return [text.get_text() for text in found.get_texts()]
 
-    assert legend((0.05, 0.02)) == ["fewest neurons within 2 % and 5 %"]
-    assert legend((0.0, 0.02)) == ["fewest neurons within 2 %"]  # the other is the full network
-    assert legend(()) is None
+    band = "± 2 standard errors"
+    assert legend((0.05, 0.02)) == [band, "fewest neurons within 2 % and 5 %"]
+    assert legend((0.0, 0.02)) == [band, "fewest neurons within 2 %"]  # the other is the full one
+    assert legend(()) == [band]
 
 
 def test_errors_are_drawn_in_the_units_of_the_target():

@@ -264,3 +264,11 @@ def test_a_value_at_the_end_of_a_window_is_inside_in_spite_of_rounding():
     low, high = found.windows(found.values, 0.3)
     n_inside = [min(10, place + 3) - max(0, place - 3) + 1 for place in range(11)]
     assert (high - low).tolist() == n_inside
+
+
+def test_cells_outside_are_found_by_name():
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0], "b": [10.0, 20.0, 30.0]})
+    schema = FeatureSchema.of(frame)
+    assert not schema.outside(frame[["b", "a"]]).any()
+    assert schema.outside(frame.assign(b=99.0)[["b", "a"]]).tolist() == [[False, True]] * 3
+    assert not schema.outside(frame.to_numpy()).any()

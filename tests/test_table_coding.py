@@ -228,26 +228,28 @@ def test_gaps_among_many_levels_have_an_expectation_of_their_own():
     assert expected[0] > 2
 
 
-def test_codes_of_training_rows_are_crossfitted_but_for_frequent_levels():
+def test_codes_of_training_rows_are_crossfitted_but_those_of_frequent_levels():
     frame, levels, y = many()
+    frame["n"] = np.arange(len(y)) % 97
     coding, table = learnt(frame, y)
     targets = Targets(y[:, None], ("target",))
     fitted = coding.crossfitted(table, targets, np.ones(len(y)))
-    encoded = coding.encode(table)
-    codes = fitted.table(encoded)
+    codes = fitted.table(coding.encode(table))[:, coding.columns.index("a [expected target]")]
     assert set(fitted.part) == set(range(5))
-    frequent = encoded[:, :-1].any(axis=1)
-    assert 0 < frequent.mean() < 1
-    for row in range(0, len(y), 50):
-        # What a part says of a frequent level would only tell which part a row is in.
-        others = frequent[row] | (fitted.part != fitted.part[row])
-        others = np.broadcast_to(others, len(y))
+    whole = exact(levels, y, np.ones(len(y)), 31)[levels]
+    said = {column.removeprefix("a = ") for column in coding.columns if " = " in column}
+    frequent = frame["a"].isin(said).to_numpy()
+    assert_allclose(codes[frequent], whole[frequent], atol=1e-9)
+    for row in np.flatnonzero(~frequent)[::9]:
+        others = fitted.part != fitted.part[row]
         expected = exact(levels[others], y[others], np.ones(others.sum()), 31)
-        assert codes[row, -1] == pytest.approx(expected[levels[row]], abs=1e-9)
+        assert codes[row] == pytest.approx(expected[levels[row]], abs=1e-9)
+    assert np.abs(codes - whole)[~frequent].max() > 0.1
     train = np.arange(len(y)) % 3 > 0
     codes = fitted.table(coding.encode(table), np.flatnonzero(train))
     expected = exact(levels[train], y[train], np.ones(train.sum()), 31)
-    assert_allclose(codes[~train, -1], expected[levels[~train]], atol=1e-9)
+    at = coding.columns.index("a [expected target]")
+    assert_allclose(codes[~train, at], expected[levels[~train]], atol=1e-9)
 
 
 def test_rows_of_one_table_are_in_one_part_in_any_order():

@@ -160,6 +160,28 @@ def test_truth_values_are_told_from_numbers_in_any_order_of_the_rows():
         assert_array_equal(column.values, [float(one) for one in values])
 
 
+def test_numbers_that_python_cannot_compare_are_read_one_by_one():
+    """A dictionary compares keys of one hash; some pairs of numpy and fractions raise there."""
+    values = [*map(np.int8, range(-9, 9)), *map(np.float32, range(-9, 9))]
+    values += [Fraction(k, 3) for k in range(-9, 9)] + [Decimal(k) / 8 for k in range(-9, 9)]
+    values += [10**30 + k for k in range(-9, 9)]
+    for seed in range(20):
+        mixed = np.random.default_rng(seed).permutation(np.array(values, dtype=object)).tolist()
+        assert_array_equal(read_objects(mixed).values, [float(one) for one in mixed])
+
+
+def test_cells_that_cannot_be_compared_are_refused():
+    class Odd:
+        def __hash__(self):
+            return 1
+
+        def __eq__(self, other):
+            raise TypeError
+
+    with pytest.raises(ValueError, match=r"cannot be compared\. Make all of it one kind"):
+        read_objects([Odd(), Odd()])
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

@@ -1,1 +1,1 @@
-"""Models as files: what they say, how large they are, and how fast."""
+"""Files of models: hostile and damaged ones, writers that are killed, and what exports say."""

@@ -23,6 +23,7 @@ from lifenet.estimators import (
     LLARegressor,
     SubsetStackingClassifier,
     SubsetStackingRegressor,
+    load,
 )
 from lifenet.finetune.lbfgs import LBFGS
 from lifenet.finetune.minibatch import MiniBatch
@@ -82,6 +83,7 @@ __all__ = [
     "SubsetStackingClassifier",
     "SubsetStackingRegressor",
     "__version__",
+    "load",
     "preset",
 ]
 

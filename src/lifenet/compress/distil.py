@@ -26,7 +26,8 @@ from lifenet._threads import one_blas_thread
 from lifenet.compress.frontier import Frontier
 from lifenet.compress.pruning import select_neurons
 from lifenet.compress.soft_targets import hold, soft_targets, swap_columns
-from lifenet.data.evaluation import row_losses, some_rows, standard_error
+from lifenet.data.evaluation import row_losses, scores_of, some_rows, standard_error
+from lifenet.data.moves import Moves
 from lifenet.finetune.lbfgs import LBFGS
 from lifenet.finetune.minibatch import MiniBatch
 from lifenet.neurons.layer import neurons_for_linear
@@ -51,6 +52,8 @@ __all__ = ["Distil", "follow_path"]
 _ALL_ITERATIONS, _FEWEST_ITERATIONS, _FEWEST_STEPS = 64, 20, 100
 # Rows on which mini-batches are measured, and trained on, too: soft targets have no noise.
 _VALIDATION_ROWS = 4_000
+# Moves by which a network is asked how straight it is, and their reach.
+_MOVES, _REACH = 3_000, 0.05
 # Rows that are enough to distil from: soft targets have no noise. Where time is short, fewer, and
 # the largest neurons only.
 _MOST_ROWS, _HURRIED_ROWS, _HURRIED_NEURONS = 20_000, 2_000, 400
@@ -388,6 +391,7 @@ class _Path:
 
     def _result(self, validation: Problem, complete: bool) -> Frontier:
         weight, total = validation.rows.weight, validation.rows.total_weight
+        straight = _straightness(validation, self.networks)
         full = self.measured[0]
         losses = [float(weight @ values) / total for values in self.measured]
         errors = [standard_error(values - full, weight) for values in self.measured]
@@ -400,7 +404,26 @@ class _Path:
             n_rows=total,
             held_out=self.fold is not None,
             complete=complete,
+            fidelities=straight,
         )
+
+
+def _straightness(problem: Problem, networks: Sequence[ReluNetwork]) -> tuple[float, ...]:
+    """Share of what each network does near the rows that straight lines explain; NaN where none."""
+    nothing = (float("nan"),) * len(networks)
+    if not problem.rows.n_features:
+        return nothing
+    moves = Moves.draw(problem.rows, _MOVES, _REACH, np.random.default_rng(0))
+    if moves is None:
+        return nothing
+    asked, found = replace(problem, rows=moves.rows), []
+    for network in networks:
+        scores = scores_of(asked, network).T
+        bends, changes = np.square(moves.bends(scores)), moves.changes(scores)
+        left, total = (float((one @ moves.weight).sum()) for one in (bends, changes))
+        # Of two changes a line leaves half a bend's square each, and one of two degrees of freedom.
+        found.append(1.0 - left / total if total > 0 else float("nan"))
+    return tuple(found)
 
 
 def _fewer(n_neurons: int, most: int, fewest: int, shortened: int) -> int:

@@ -1,4 +1,4 @@
-"""How the error increases with fewer neurons, as a frozen value."""
+"""How error and straightness change with fewer neurons, as a frozen value."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ class Frontier:
         and increases are too high
     complete : whether all sizes that were asked for are there; False where time ran out
     spread : units of the target in one unit of the networks' training
+    fidelities : of each size, the share of what its network does within 5 % of each column's span
+        that straight lines explain; NaN where columns have no other value so near
     """
 
     sizes: tuple[int, ...]
@@ -54,6 +56,7 @@ class Frontier:
     complete: bool = True
     spread: float = 1.0
     seen: bool = False
+    fidelities: tuple[float, ...] = ()
 
     # ------------------------------------------------------------------ reading it
 
@@ -79,8 +82,19 @@ class Frontier:
         """Standard error of the increase: increases below twice as much may be chance."""
         return self._standard_error(self._index(n_neurons))
 
-    def smallest(self, tolerance: float = 0.02) -> int:
-        """Fewest neurons whose increase is at most `tolerance`."""
+    def fidelity(self, n_neurons: int) -> float:
+        """Share of what a size's network does near rows that straight lines explain."""
+        return self._fidelity(self._index(n_neurons))
+
+    def smallest(self, tolerance: float = 0.02, *, fidelity: float | None = None) -> int:
+        """Fewest neurons whose increase is at most `tolerance`.
+
+        Parameters
+        ----------
+        tolerance : relative increase of the error
+        fidelity : least share of what the network does near rows that straight lines explain; None
+            asks for none
+        """
         if not isinstance(tolerance, Real):
             raise TypeError(f"tolerance must be a number; it is {tolerance!r}.")
         if not tolerance >= 0:
@@ -88,15 +102,29 @@ class Frontier:
                 f"tolerance must not be negative; it is {tolerance}. It is a relative increase of "
                 "the error: 0.02 is two percent."
             )
+        least = -math.inf if fidelity is None else float(fidelity)
         indices = range(len(self.sizes))
-        return min(self.sizes[index] for index in indices if self._increase(index) <= tolerance)
+        found = [
+            self.sizes[index]
+            for index in indices
+            if self._increase(index) <= tolerance
+            and (fidelity is None or self._fidelity(index) >= least)
+        ]
+        if not found:
+            best = max((self._fidelity(index) for index in indices), default=math.nan)
+            raise ValueError(
+                f"No size within {tolerance:.1%} of the full network's error has a fidelity of "
+                f"{least:g}; the highest of all sizes is {best:.2f}. Ask for less, or fit with "
+                "more smoothness."
+            )
+        return min(found)
 
     def network_of(self, n_neurons: int) -> Any:
         """The network of a size, fitted to all rows."""
         return self.networks[self._index(n_neurons)]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a size: neurons, error, relative increase and its standard error, loss."""
+        """One row a size: neurons, error, relative increase, its standard error, loss, fidelity."""
         pandas = require("pandas", extra="data", purpose="A table of the frontier")
         indices = range(len(self.sizes))
         frame: pd.DataFrame = pandas.DataFrame(
@@ -106,6 +134,7 @@ class Frontier:
                 "increase": [self._increase(index) for index in indices],
                 "standard_error": [self._standard_error(index) for index in indices],
                 "loss": self.losses,
+                "fidelity": [self._fidelity(index) for index in indices],
             }
         )
         return frame
@@ -155,8 +184,13 @@ class Frontier:
             return 0.0 if error == 0 else math.inf
         return error * float(self.loss.summary_slope(loss) / self.loss.summary(full))
 
+    def _fidelity(self, index: int) -> float:
+        return self.fidelities[index] if self.fidelities else math.nan
+
     def _line(self, index: int) -> str:
         line = f"  {self.sizes[index]:>6,} neurons  {self._error(index):.4g}"
+        straight = self._fidelity(index)
+        told = "" if math.isnan(straight) else f"  lines explain {straight:.0%}"
         if index == 0:
-            return f"{line}  (full)"
-        return f"{line}  {self._increase(index):+.1%} ± {self._standard_error(index):.1%}"
+            return f"{line}  (full){told}"
+        return f"{line}  {self._increase(index):+.1%} ± {self._standard_error(index):.1%}{told}"

@@ -55,6 +55,7 @@ class Inputs:
     coding : how it became X
     crossfitted : columns of X that each fold has of its own, so that no validation row was seen in
         making them; None where there are none
+    target : of all rows, in the user's units, or codes of classes; None where it is not known
     """
 
     X: Floats
@@ -71,6 +72,7 @@ class Inputs:
     table: Table | None = None
     coding: TableCoding | None = None
     crossfitted: CrossFitted | None = None
+    target: Floats | None = None
 
     @cached_property
     def identity(self) -> Floats:
@@ -196,7 +198,10 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Floats | None:
                 "Weights must be finite and not negative; zero leaves a row out."
             )
     if not weight.any():
-        raise ValueError("sample_weight is zero in every row: nothing is left to fit.")
+        raise ValueError(
+            "sample_weight is zero in every row: nothing is left to fit. Give some row a positive "
+            "weight."
+        )
     return weight
 
 

@@ -3,6 +3,7 @@
 from lifenet.estimators._adam import AdamClassifier, AdamRegressor
 from lifenet.estimators._life import LIFEClassifier, LIFERegressor
 from lifenet.estimators._lla import LLAClassifier, LLARegressor
+from lifenet.estimators._loading import load
 from lifenet.estimators._stacking import SubsetStackingClassifier, SubsetStackingRegressor
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "LLARegressor",
     "SubsetStackingClassifier",
     "SubsetStackingRegressor",
+    "load",
 ]

@@ -98,6 +98,8 @@ class AdamRegressor(NetworkRegressor, _AdamEstimator):
         The fitted network, in the units of the data.
     schema_ : FeatureSchema
         Names and training ranges of the columns.
+    origin_ : Origin
+        What the fit was of: rows, a hash of the data, the seed, versions.
     outcomes_ : tuple of Outcome
         How training went, on standardised columns.
     n_iter_ : int
@@ -204,6 +206,8 @@ class AdamClassifier(NetworkClassifier, _AdamEstimator):
         The fitted network, in the units of the data.
     schema_ : FeatureSchema
         Names and training ranges of the columns.
+    origin_ : Origin
+        What the fit was of: rows, a hash of the data, the seed, versions.
     outcomes_ : tuple of Outcome
         How training went, on standardised columns: one entry, or one for each class where there
         are more than two.

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from lifenet.data.inputs import Inputs, check_sample_weight, check_target, encode_classes
+from lifenet.data.origin import Origin
 from lifenet.data.problem import Problem
 from lifenet.data.rows import ArrayRows
 from lifenet.data.units import Units
@@ -22,12 +23,15 @@ from lifenet.estimators._reading import (
     read_training,
     warn_of_numbers_as_text,
 )
+from lifenet.estimators._saving import save_model
 from lifenet.losses import Logistic, Loss, Multinomial, SquaredError
 from lifenet.network import ReluNetwork
 from lifenet.schema import FeatureSchema
 from lifenet.tables import Targets, learn_coding
 
 if TYPE_CHECKING:
+    import os
+
     import numpy.typing as npt
 
     from lifenet._typing import Floats
@@ -48,6 +52,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     network_: ReluNetwork | CodedNetwork
     schema_: FeatureSchema
     table_: TableCoding
+    origin_: Origin
 
     _categorical_constraint: ClassVar[list[Any]] = [StrOptions({"from_dtype"}), "array-like", None]
 
@@ -64,10 +69,34 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         """Rows to train on: the columns of numbers, unless an estimator has codes of them."""
         return ArrayRows.of(X, target, weight)
 
-    def _keep(self, network: ReluNetwork | CodedNetwork, data: Inputs) -> None:
-        """Keep a network of the user's units, and what is known of the columns."""
+    def _keep(self, network: ReluNetwork | CodedNetwork, data: Inputs, seed: int) -> None:
+        """Keep a network of the user's units, and what is known of columns, rows and seed."""
         self.network_ = network
         self.schema_ = self._schema(data)
+        self.origin_ = Origin.of(data, seed)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model to a file that `lifenet.load` reads, in later versions too.
+
+        The file holds numbers and texts only; reading it runs no code. A process that is killed
+        while it writes leaves the old file, or none. `docs/files.md` has its format.
+
+        Parameters
+        ----------
+        path : str or path
+            Such as "m.life".
+        overwrite : bool, default=False
+            Whether a file of that name is replaced.
+
+        Raises
+        ------
+        NotStorableError
+            Where a parameter is an object of the user's own, or the estimator is.
+        FileExistsError
+            Where there is such a file, and it is not to be replaced.
+        """
+        check_is_fitted(self)
+        save_model(self, path, overwrite=overwrite)
 
     def _schema(self, data: Inputs) -> FeatureSchema:
         assert data.table is not None
@@ -98,12 +127,11 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self, table: Table, targets: Targets, weight: Floats | None, *, reset: bool
     ) -> tuple[Floats, CrossFitted | None]:
         """Columns of numbers to train on, and those of them that folds have of their own."""
-        if not reset:
-            return self.table_.encode(table), None
-        named = hasattr(self, "feature_names_in_")
-        categorical = categorical_columns(self.categorical_features, table.names, named=named)
         weight = np.ones(table.n_rows) if weight is None else weight
-        self.table_ = learn_coding(table, categorical, weight, targets, named=named)
+        if reset:
+            named = hasattr(self, "feature_names_in_")
+            categorical = categorical_columns(self.categorical_features, table.names, named=named)
+            self.table_ = learn_coding(table, categorical, weight, targets, named=named)
         X = self.table_.encode(table)
         fitted = self.table_.crossfitted(table, targets, weight)
         return (X if fitted is None else fitted.table(X)), fitted
@@ -153,7 +181,14 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):  # type: ignore[misc]
                 f"one, as a regressor does, it must be {loss.accepted}."
             )
         return Inputs(
-            X, Problem(rows, loss), rows, units, table=table, coding=self.table_, crossfitted=fitted
+            X,
+            Problem(rows, loss),
+            rows,
+            units,
+            table=table,
+            coding=self.table_,
+            crossfitted=fitted,
+            target=target,
         )
 
     def predict(self, X: Any) -> Floats:
@@ -191,6 +226,7 @@ class NetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc
             table=table,
             coding=self.table_,
             crossfitted=fitted,
+            target=codes,
         )
 
     def decision_function(self, X: Any) -> Floats:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import copy
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from lifenet._clock import Deadline
@@ -16,22 +15,21 @@ from lifenet.compress.distil import Distil, follow_path
 from lifenet.data.folds import CrossFit, Fold, Holdout, fingerprint
 from lifenet.estimators._base import NetworkEstimator
 from lifenet.finetune.lbfgs import LBFGS
-from lifenet.network import CodedNetwork, ReluNetwork
+from lifenet.network import CodedNetwork, FoldNetworks, ReluNetwork
 from lifenet.stacking.base import averaging_gain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Self
 
-    from lifenet._typing import Floats
     from lifenet.compress.frontier import Frontier
     from lifenet.data.inputs import Inputs
     from lifenet.data.interactions import Interactions
     from lifenet.data.units import Units
+    from lifenet.estimators._slices import FoldSlices
     from lifenet.network import ColumnCoding
-    from lifenet.stacking.base import FoldFit, Stacked
+    from lifenet.stacking.base import Stacked
 
-__all__ = ["DistilMixin", "FoldSlices"]
+__all__ = ["DistilMixin"]
 
 _SEEN = (
     "The network was fitted to these rows: its error on them is too low, and the increases of "
@@ -39,58 +37,12 @@ _SEEN = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class FoldSlices:
-    """Where the folds' networks are among the neurons of their mean, and how folds were drawn.
-
-    Attributes
-    ----------
-    seed, n_folds : of the folds that were drawn by a hash
-    ends : after which neuron each fold's network ends
-    factor : of the coefficients in the mean to those in a fold's network
-    intercepts : (n_folds, n_outputs), in the user's units
-    """
-
-    seed: int
-    n_folds: int
-    ends: tuple[int, ...]
-    factor: float
-    intercepts: Floats
-
-    @classmethod
-    def of(
-        cls, fits: Sequence[FoldFit], share: float, seed: int, n_folds: int, units: Units
-    ) -> FoldSlices | None:
-        """Of networks in standardised units, whose mean has a share of the whole network."""
-        if share == 0:  # companions have all the weight: the mean has no part in the network
-            return None
-        raw = np.stack([one.network.intercept for one in fits])
-        centred = raw - raw.mean(axis=1, keepdims=True) if raw.shape[1] > 1 else raw
-        # Scores of the folds' networks in the user's units, where all activations are zero.
-        intercepts = units.center + units.spread * centred
-        ends = tuple(np.cumsum([one.network.n_neurons for one in fits]).tolist())
-        return cls(seed, n_folds, ends, len(fits) / share, intercepts)
-
-    def networks(self, mean: ReluNetwork) -> list[ReluNetwork]:
-        """The folds' networks, in the units of their mean."""
-        starts = (0, *self.ends[:-1])
-        return [
-            ReluNetwork(
-                mean.weights[start:end],
-                mean.bias[start:end],
-                self.factor * mean.beta[start:end],
-                intercept,
-            )
-            for start, end, intercept in zip(starts, self.ends, self.intercepts, strict=True)
-        ]
-
-
 class DistilMixin(NetworkEstimator):
     """Estimators whose network can be had with fewer neurons."""
 
     coding_: ColumnCoding | None
     stacked_: tuple[Stacked, ...]
-    # The folds whose networks `network_` is the mean of, where they were drawn by a hash.
+    # The folds whose networks `network_` is the mean of.
     _slices: FoldSlices | None
     # Tells the rows of the fit from others.
     _fitted: float
@@ -109,6 +61,20 @@ class DistilMixin(NetworkEstimator):
         if self.coding_ is None:
             return network.dense()
         return CodedNetwork(self.coding_, network.compact(units.scaling.center))
+
+    @property
+    def fold_networks_(self) -> FoldNetworks:
+        """For each fold `network_` with the fold's network in place of the mean of all.
+
+        In the user's units; their mean is `network_`. Companions are the same in all. Empty where
+        `network_` is no mean of folds: of one hold-out, after distillation or `refit_readout`.
+        """
+        check_is_fitted(self)
+        if self._slices is None or len(self._slices.ends) < 2:
+            return FoldNetworks()
+        own, rest = self._slices.apart(self._inner)
+        coding = self.network_.coding if isinstance(self.network_, CodedNetwork) else None
+        return FoldNetworks(tuple(own), rest, coding)
 
     @property
     def _inner(self) -> ReluNetwork:
@@ -157,6 +123,7 @@ class DistilMixin(NetworkEstimator):
         data = self._prepare(X, y, sample_weight, reset=False)
         data = replace(data, validation="auto", groups=self._code_groups())
         units, slices = data.units, self._slices
+        slices = None if slices is None or not slices.drawn else slices
         own = saved = None
         fold: Fold | None
         if slices is None:

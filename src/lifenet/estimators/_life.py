@@ -120,12 +120,17 @@ default=None
         A row for every base learner trained; `record_.to_frame()` is a table.
     folds_ : tuple of FoldRecord
         The network of every fold: its rows, neurons, loss, and how fine-tuning went.
+    fold_networks_ : FoldNetworks
+        For each fold `network_` with the fold's network in place of the mean of all; empty where
+        it is no mean of folds. Readings draw bands from them.
     stacked_ : tuple of Stacked
         The companions that were weighed beside the network, and their weights.
     interaction_cst_ : tuple of tuple of int, or None
         Groups of columns: every neuron reads those of one group. None where all may act together.
     schema_ : FeatureSchema
         Names and training ranges of the columns.
+    origin_ : Origin
+        What the fit was of: rows, a hash of the data, the seed, versions.
     n_iter_ : int
         Most iterations of a network.
     n_features_in_, feature_names_in_
@@ -248,8 +253,8 @@ default=None
         The labels; with two of them, scores are log-odds of the second.
     network_ : ReluNetwork or CodedNetwork
         The fitted network, in the units of the data; its score is on the logit scale.
-    recipe_, members_, hierarchy_, record_, folds_, stacked_, interaction_cst_, coding_, schema_, \
-n_iter_
+    recipe_, members_, hierarchy_, record_, folds_, fold_networks_, stacked_, interaction_cst_, \
+coding_, schema_, origin_, n_iter_
         As in `LIFERegressor`.
     n_features_in_, feature_names_in_
         As in all of scikit-learn.

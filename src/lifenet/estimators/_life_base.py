@@ -19,11 +19,13 @@ from lifenet.data.columns import code_groups, coded_columns
 from lifenet.data.folds import CrossFit, Fold, TooFewRows
 from lifenet.data.inputs import unchanged_on_failure
 from lifenet.data.interactions import Interactions
+from lifenet.data.origin import Origin
 from lifenet.data.rows import ArrayRows
 from lifenet.data.run import Run
 from lifenet.estimators._base import NetworkEstimator
-from lifenet.estimators._distilling import DistilMixin, FoldSlices
+from lifenet.estimators._distilling import DistilMixin
 from lifenet.estimators._progress import CallbackSupportMixin, Reporter, with_callbacks
+from lifenet.estimators._slices import FoldSlices
 from lifenet.neurons.hierarchy import SAMPLERS, SOLVERS, Given
 from lifenet.neurons.layer import Layer, neurons_for_linear
 from lifenet.output.base import fit_output
@@ -249,7 +251,8 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         """Keep what was trained, in the user's units."""
         units = data.units
         self.interaction_cst_ = fitted.groups
-        self._keep(self._coded(units.unscale(fitted.network, trained=not before), units), data)
+        network = self._coded(units.unscale(fitted.network, trained=not before), units)
+        self._keep(network, data, seed)
         self._keep_fit(data, self._fold_slices(fitted, seed, units))
         self.hierarchy_ = hierarchy_of(fitted, units)
         self.members_ = (*before, *members_of(fitted, self.hierarchy_))
@@ -262,13 +265,12 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
         self.n_iter_ = int(max(most, *(one.iterations for one in self.folds_)))
 
     def _fold_slices(self, fitted: Fitted, seed: int, units: Units) -> FoldSlices | None:
-        """Where the folds' networks are in their mean; None where they are not, or not drawn."""
+        """Where the folds' networks are in their mean; None where the network is no such mean."""
         resampling = self.recipe_.resampling
-        drawn = isinstance(self.validation, str) and isinstance(resampling, CrossFit)
-        if not drawn or self.recipe_.compress is not None:
+        if not isinstance(resampling, CrossFit) or self.recipe_.compress is not None:
             return None
-        n_folds = fitted.n_folds - resampling.extra_fold
-        return FoldSlices.of(fitted.fits, fitted.share, seed, n_folds, units)
+        drawn, n_folds = isinstance(self.validation, str), fitted.n_folds - resampling.extra_fold
+        return FoldSlices.of(fitted, units, drawn=drawn, seed=seed, n_folds=n_folds)
 
     def refit_readout(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit only the output layer anew, to other rows or with another `readout`.
@@ -291,10 +293,11 @@ class LIFEEstimator(CallbackSupportMixin, TransformerMixin, DistilMixin):  # typ
             data = self._prepare(X, y, sample_weight, reset=False)
             output = self._output_to_refit()
             members = self._members_to_refit(output, data)
-            layer = Layer.of_members(members, data.rows.n_features)
-            seed = np.random.SeedSequence(self._seed())
-            network, _ = fit_output(output, layer, Fold.whole(data.problem), seed)
+            layer, seed = Layer.of_members(members, data.rows.n_features), self._seed()
+            whole = Fold.whole(data.problem)
+            network, _ = fit_output(output, layer, whole, np.random.SeedSequence(seed))
             self.network_ = self._coded(data.units.unscale(network, trained=False), data.units)
+            self.origin_ = Origin.of(data, seed)
             self._keep_fit(data, None)
         return self
 

@@ -114,6 +114,8 @@ class LLARegressor(NetworkRegressor, _LLAEstimator):
         The fitted network, in the units of the data.
     schema_ : FeatureSchema
         Names and training ranges of the columns.
+    origin_ : Origin
+        What the fit was of: rows, a hash of the data, the seed, versions.
     outcomes_ : tuple of Outcome
         How training went: status, history, objectives of the starts. Its losses and networks are
         those of standardised columns and target. Empty for a constant target.
@@ -210,6 +212,8 @@ class LLAClassifier(NetworkClassifier, _LLAEstimator):
         The fitted network, in the units of the data; its score is on the logit scale.
     schema_ : FeatureSchema
         Names and training ranges of the columns.
+    origin_ : Origin
+        What the fit was of: rows, a hash of the data, the seed, versions.
     outcomes_ : tuple of Outcome
         How training went, on standardised columns: one entry, or one for each class where there
         are more than two.

@@ -205,8 +205,8 @@ def categorical_columns(given: Any, names: Sequence[str], *, named: bool) -> Int
         wrong = chosen[(chosen < 0) | (chosen >= n_columns)]
         if len(wrong):
             raise ValueError(
-                f"categorical_features holds column {wrong[0]}; X has {n_columns} columns, from 0 "
-                f"to {n_columns - 1}."
+                f"categorical_features holds column {wrong[0]}; X has {n_columns} columns. "
+                f"Give numbers from 0 to {n_columns - 1}."
             )
         return np.unique(chosen).astype(np.intp)
     if not named:
@@ -217,8 +217,8 @@ def categorical_columns(given: Any, names: Sequence[str], *, named: bool) -> Int
     unknown = [name for name in chosen.tolist() if name not in names]
     if unknown:
         raise ValueError(
-            f"categorical_features names {unknown}, which X does not have; its columns are "
-            f"{', '.join(map(repr, names))}."
+            f"categorical_features names {unknown}, which X does not have. Give names of "
+            f"its columns: {', '.join(map(repr, names))}."
         )
     return np.array(sorted(list(names).index(name) for name in set(chosen.tolist())), dtype=np.intp)
 

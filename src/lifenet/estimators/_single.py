@@ -50,7 +50,7 @@ class SingleEstimator(NetworkEstimator):
             Non-negative; a weight of two is the same as a repeated row, zero as a missing one.
         """
         with unchanged_on_failure(self), one_blas_thread():
-            data = self._prepare(X, y, sample_weight)
+            data, seed = self._prepare(X, y, sample_weight), self._seed()
             outcomes: tuple[Outcome, ...] = ()
             if data.is_constant:
                 network = constant_network(data.units.center, data.rows.n_features)
@@ -58,12 +58,12 @@ class SingleEstimator(NetworkEstimator):
                 training = train_single(
                     data.problem,
                     self._solver(data.problem),
-                    Run(self._seed(), deadline=Deadline.after(self.time_limit)),
+                    Run(seed, deadline=Deadline.after(self.time_limit)),
                     self._pooled_ridge,
                     print_iteration if self.verbose else None,
                 )
                 network, outcomes = data.units.unscale(training.network), training.outcomes
-            self._keep(network, data)
+            self._keep(network, data, seed)
             self.outcomes_ = outcomes
             self.n_iter_ = max((outcome.n_iterations for outcome in outcomes), default=0)
         return self

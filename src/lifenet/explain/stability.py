@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -66,10 +66,7 @@ class Stability:
         curves = [one[feature] for one in self.effects]
         stacked = np.stack([curve.effect for curve in curves])
         low, high = np.quantile(stacked, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        first = curves[0]
-        mean = Curve(
-            feature, first.values, stacked.mean(axis=0), first.level, first.mass, first.labels
-        )
+        mean = replace(curves[0], effect=stacked.mean(axis=0), low=None, high=None)
         return mean, low, high
 
     def agreement(self) -> dict[str, float]:
@@ -129,7 +126,7 @@ def stability(
     if len(several) < 2:
         raise ValueError(f"networks must be at least two to be compared; got {len(several)}.")
     options: dict[str, Any] = {"schema": schema, "sample_weight": sample_weight, "output": output}
-    effects = tuple(accumulated_effects(network, X, **options) for network in several)
+    effects = tuple(accumulated_effects(one, X, refits=(), **options) for one in several)
     importance = [feature_importance(network, X, **options).importance for network in several]
     pairs = [interaction_strength(network, X, **options).pair for network in several]
     features = tuple(curve.feature for curve in effects[0].curves)

@@ -11,8 +11,9 @@ from __future__ import annotations
 from lifenet.network.coded import CodedNetwork
 from lifenet.network.coded_bounds import ColumnBound
 from lifenet.network.coded_restriction import CodedRestriction
-from lifenet.network.coding import ColumnCoding
+from lifenet.network.coding import ColumnCoding, PackedCodes
 from lifenet.network.feature_neurons import FeatureNeurons
+from lifenet.network.folds import FoldNetworks
 from lifenet.network.grid import Cells, Grid
 from lifenet.network.limits import steps_to_switch
 from lifenet.network.pairwise import Distribution, FeatureFunction, PairwiseNetwork
@@ -33,8 +34,10 @@ __all__ = [
     "Distribution",
     "FeatureFunction",
     "FeatureNeurons",
+    "FoldNetworks",
     "Grid",
     "Limited",
+    "PackedCodes",
     "PairwiseNetwork",
     "PiecewiseLinear",
     "ReluNetwork",

@@ -14,14 +14,14 @@ from lifenet.network.coding_checks import check_codes, check_names, read_rows
 from lifenet.network.grid import Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
     from lifenet._typing import Floats, Integers
     from lifenet.network.grid import Cells
 
-__all__ = ["ColumnCoding"]
+__all__ = ["ColumnCoding", "PackedCodes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +106,21 @@ class _Held(NamedTuple):
         return table
 
 
+class PackedCodes(NamedTuple):
+    """Codes of one column in few numbers.
+
+    Attributes
+    ----------
+    knots : (r,), ascending; none for a column that passes through
+    plain : (r, k_plain), values at the knots of the codes that are no ramps
+    rises : (k,), the knot from which each code rises from 0 to 1; -1 for codes that are no ramps
+    """
+
+    knots: Floats
+    plain: Floats
+    rises: Integers
+
+
 @final
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class ColumnCoding:
@@ -151,16 +166,17 @@ class ColumnCoding:
                 "column in both"
             )
         labels = check_names(names, len(knots))
-        columns = [check_codes(*one) for one in zip(labels, knots, values, strict=True)]
-        self._fill([places for places, _ in columns], [_Held.of(at) for _, at in columns], labels)
+        self._fill(check_codes(*one) for one in zip(labels, knots, values, strict=True))
+        self._set("names", labels)
 
-    def _fill(self, knots: list[Floats], held: list[_Held], names: tuple[str, ...]) -> None:
-        width = [len(one.rises) for one in held]
-        place = np.repeat(np.arange(len(names)), width)
+    def _fill(self, columns: Iterable[tuple[Floats, Floats]]) -> None:
+        """Take knots and values of the columns, of one after the other."""
+        pairs = [(places, _Held.of(levels)) for places, levels in columns]
+        width = [len(one.rises) for _, one in pairs]
+        place = np.repeat(np.arange(len(pairs)), width)
         place.setflags(write=False)
-        self._set("knots", tuple(knots))
-        self._set("names", names)
-        self._set("_held", tuple(held))
+        self._set("knots", tuple(knots for knots, _ in pairs))
+        self._set("_held", tuple(held for _, held in pairs))
         self._set("_column_of_code", place)
         self._set("_first_code", np.concatenate([[0], np.cumsum(width)]))
 
@@ -173,6 +189,23 @@ class ColumnCoding:
         object.__setattr__(self, name, value)
 
     # ------------------------------------------------------------------ the value
+
+    @property
+    def packed(self) -> tuple[tuple[PackedCodes, ...], tuple[str, ...]]:
+        """The codes of each column in few numbers, and the names of the columns."""
+        pairs = zip(self.knots, self._held, strict=True)
+        return tuple(PackedCodes(knots, *held) for knots, held in pairs), self.names
+
+    @classmethod
+    def unpacked(cls, columns: Sequence[PackedCodes], names: Sequence[str]) -> ColumnCoding:
+        """A coding from what `packed` gives, checked like any other."""
+        labels, coding = check_names(names, len(columns)), object.__new__(cls)
+        coding._fill(
+            check_codes(label, one.knots, _Held(one.plain, one.rises).values())
+            for label, one in zip(labels, columns, strict=True)
+        )
+        coding._set("names", labels)
+        return coding
 
     @property
     def values(self) -> tuple[Floats, ...]:
@@ -379,8 +412,5 @@ def _rebuilt(
     knots: tuple[Floats, ...], held: tuple[tuple[Floats, Integers], ...], names: tuple[str, ...]
 ) -> ColumnCoding:
     """A coding from what a pickle keeps of one, checked like any other."""
-    return ColumnCoding(
-        [places if len(places) else None for places in knots],
-        [_Held(*one).values() if len(one[0]) else None for one in held],
-        names,
-    )
+    pairs = zip(knots, held, strict=True)
+    return ColumnCoding.unpacked([PackedCodes(places, *one) for places, one in pairs], names)

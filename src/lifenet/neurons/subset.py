@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -115,3 +115,10 @@ class Split:
     neuron: int
     share: float
     fate: Fate
+
+    def __getstate__(self) -> dict[str, Any]:
+        # By its name: skops has no way to rebuild members of an enumeration.
+        return {**vars(self), "fate": self.fate.name}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({**state, "fate": Fate[state["fate"]]})

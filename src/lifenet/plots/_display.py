@@ -96,6 +96,8 @@ class ResultDisplay:
         network, schema = read_estimator(estimator)
         if schema is not None:
             options.setdefault("schema", schema)
+        if options.get("refits") is not None:
+            options["refits"] = [read_estimator(one)[0] for one in options["refits"]]
         score_name = choose_output(estimator, options)
         given = inspect.signature(cls._explain).bind_partial(network, *args)
         if given.arguments.get("y", options.get("y")) is not None:
@@ -135,6 +137,9 @@ def names_of_members(estimator: Any) -> tuple[str, ...]:
 
 def rows_of_members(estimator: Any, X: Any) -> Any:
     """Rows as a fitted model's members read them."""
+    table = getattr(estimator, "table_", None)
+    if table is not None and not table.is_plain:
+        X = table.transform(X)
     coding = getattr(estimator, "coding_", None)
     if coding is None:
         return X

@@ -14,7 +14,7 @@ from lifenet.plots._style import INK, matplotlib
 from lifenet.plots._tree import GAP, READOUT, SENTENCE, widest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from lifenet._typing import Floats
     from lifenet.plots._edges import Edge
@@ -43,7 +43,7 @@ class Drawing:
 
     def draw(self, hierarchy: HierarchyRecord) -> None:
         levels, layout = hierarchy.levels, self.layout
-        for number, (level, band) in enumerate(zip(levels, layout.bands, strict=True), 1):
+        for number, (level, band) in enumerate(self._both(levels), 1):
             self._band(number, level, band, last=number == len(levels))
             self._boxes(level, band)
             (self._bars if band.bars else self._dots)(level, band)
@@ -210,10 +210,16 @@ class Drawing:
             if counts[fate]
         ]
         if handles:
+            dots = any(level.splits and not band.bars for level, band in self._both(levels))
             self.ax.legend(
                 handles=handles, loc="lower left", frameon=False, borderaxespad=0.1,
                 fontsize=7.5 * self.letters, handletextpad=0.1, labelspacing=0.25,
+                title="neurons, the larger the more rows" if dots else "neurons",
+                title_fontsize=7.5 * self.letters, alignment="left",
             )  # fmt: skip
+
+    def _both(self, levels: Sequence[Level]) -> Iterator[tuple[Level, Band]]:
+        return zip(levels, self.layout.bands, strict=True)
 
 
 def _outlet(band: Band, edge: Edge, n_neurons: int) -> tuple[float, float]:

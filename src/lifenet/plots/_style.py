@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,9 +24,11 @@ __all__ = [
     "VERMILION",
     "columns_for",
     "fold",
+    "folded_to",
     "make_axes",
     "make_panels",
     "matplotlib",
+    "put_legend",
     "show_middle",
     "tidy",
 ]
@@ -108,6 +111,42 @@ def show_middle(ax: Any, values: Any, weight: Any, share: float = 0.98) -> None:
     low, high = np.interp([(1 - share) / 2, (1 + share) / 2], reached, values[order])
     if np.isfinite(high - low) and high > low:
         ax.set_xlim(low - 0.03 * (high - low), high + 0.03 * (high - low))
+
+
+def folded_to(place: Any, text: str, size: float) -> str:
+    """Text folded to the width of a figure or a part of one, for letters of a size in points."""
+    letters = max(24, int(72 * _width(place) / (0.54 * size)))
+    return "\n".join(textwrap.fill(line, letters) for line in text.split("\n"))
+
+
+def put_legend(place: Any, ax: Any, handles: Sequence[Any]) -> None:
+    """What the marks of several panels mean, below them; `ax` is where these were asked for."""
+    if not handles:
+        return
+    letters = [len(one.get_label()) for one in handles]
+    outside = ax is None or laid_out(ax)
+    place.legend(
+        handles=list(handles),
+        fontsize=8,
+        frameon=False,
+        labelcolor=INK,
+        ncols=_columns(letters, 72 * _width(place)),
+        loc="outside lower center" if outside else "lower center",
+    )
+
+
+def _columns(letters: Sequence[int], points: float) -> int:
+    """In how many columns a legend of labels with so many letters fits into a width."""
+    for n in range(len(letters), 1, -1):
+        parts = np.array_split(np.array(letters), n)
+        if sum(4.6 * part.max() + 38 for part in parts) <= points:
+            return n
+    return 1
+
+
+def _width(place: Any) -> float:
+    """Width of a figure, or of a part of one, in inches."""
+    return float(place.bbox.width / place.figure.dpi)
 
 
 def fold(names: Sequence[str], width: int = 18) -> list[str]:

@@ -147,15 +147,19 @@ class DecompositionDisplay(ResultDisplay):
         curve, loss = self.result, self.axes_[1]
         best = curve.best
         for panel in self.axes_:
-            panel.axvline(curve.x[best], color=INK, lw=0.9, ls=(0, (4, 2)), zorder=1)
+            style = {"color": INK, "lw": 0.9, "ls": (0, (4, 2)), "zorder": 1}
+            panel.axvline(curve.x[best], label="least loss", **style)
         title = f"least loss {curve.loss[best]:.4g} at {curve.x[best]:.3g}"
         if curve.order is not None:
             title += f" of {len(curve.x)} members"
             few = curve.fewest(slack)
             if few < best:
-                loss.axvline(curve.x[few], color=GREY, lw=0.9, ls=(0, (1, 1.5)), zorder=1)
+                style = {"color": GREY, "lw": 0.9, "ls": (0, (1, 1.5)), "zorder": 1}
+                loss.axvline(curve.x[few], label=f"fewest within {100 * slack:g} %", **style)
                 title += f"\n{curve.x[few]:.0f} come within {100 * slack:g} % of it"
         loss.set_title(title)
+        # The curve is the label of the axis; the legend is of the lines.
+        loss.legend(handles=loss.lines[1:], fontsize=7.5, frameon=False, labelcolor=INK)
 
 
 class _OfSettings(ResultDisplay):
@@ -201,7 +205,8 @@ class StackingLineDisplay(_OfSettings):
         words = f"{line.intercept:.3g} {sign} {abs(line.slope):.3g} x,  R² = {line.r_squared:.3f}"
         fitted = line.intercept + line.slope * x
         self.ax_.plot(x, fitted, color=VERMILION, lw=1.3, ls=(0, (4, 2)), label=words)
-        self.ax_.plot(line.stacking, line.life, "o", ms=4, color=BLUE, alpha=0.7, mew=0)
+        dots = {"ms": 4, "color": BLUE, "alpha": 0.7, "mew": 0, "label": "a setting"}
+        self.ax_.plot(line.stacking, line.life, "o", **dots)
         self.ax_.set(xlim=ends, ylim=ends, aspect="equal")
         self.ax_.set(xlabel="loss of two-stage stacking", ylabel="loss of LIFE")
         self.ax_.legend(fontsize=7.5, frameon=False, labelcolor=INK, loc="upper left")
@@ -240,7 +245,8 @@ class SelectionDisplay(_OfSettings):
             neurons, found = curve.all_members
             self.ax_.plot(neurons, found, "o", ms=7, color=VERMILION, label="all members")
         few = curve.fewest(slack)
-        self.ax_.axvline(curve.n_neurons[few], color=GREY, lw=0.9, ls=(0, (1, 1.5)), zorder=1)
+        style = {"color": GREY, "lw": 0.9, "ls": (0, (1, 1.5)), "zorder": 1}
+        self.ax_.axvline(curve.n_neurons[few], label=f"fewest within {slack:g}", **style)
         self.ax_.set(xlabel="neurons", ylabel="R²")
         self.ax_.set_title(
             f"R² {curve.r_squared[few]:.3f} with {curve.n_neurons[few]:,} neurons; the best "

@@ -8,7 +8,7 @@ import numpy as np
 
 from lifenet.explain.fidelity import EquationFidelity, Roughness, equation_fidelity
 from lifenet.plots._display import ResultDisplay
-from lifenet.plots._style import COLOURS, GREY, INK, make_axes, tidy
+from lifenet.plots._style import COLOURS, GREY, INK, make_axes, matplotlib, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +18,7 @@ __all__ = ["FidelityDisplay"]
 
 #: Below this the equations mislead; how much hardly matters.
 _LOWEST = -0.5
+_DASHES = (0, (4, 2))
 
 
 class FidelityDisplay(ResultDisplay):
@@ -87,7 +88,7 @@ class FidelityDisplay(ResultDisplay):
         self.ax_.plot(reach, alone[order], color=colour, lw=1.8, marker="o", ms=3.5, label=label)
         drawn = [alone]
         if together:
-            style = {"lw": 1.2, "ls": (0, (4, 2)), "marker": "o", "ms": 2.5}
+            style = {"lw": 1.2, "ls": _DASHES, "marker": "o", "ms": 2.5}
             self.ax_.plot(reach, all_of_them[order], color=colour, **style)
             drawn.append(all_of_them)
         found = np.concatenate(drawn)
@@ -112,12 +113,16 @@ class FidelityDisplay(ResultDisplay):
             f"reach, as a share of each column's span\n({few} of {n} columns have values in reach)"
         )
         ax.set_ylabel("share explained by a line")
-        title = "How far lines through a row hold"
+        ax.set_title("How far lines through a row hold", loc="left", color=INK)
+        handles = list(ax.get_legend_handles_labels()[0]) if n_results > 1 else []
         if together:
-            title += " (dashed: all columns at once)"
-        ax.set_title(title, loc="left", color=INK)
-        if n_results > 1:
-            ax.legend(fontsize=8, frameon=False)
+            line, colour = matplotlib("lines").Line2D, GREY if n_results > 1 else COLOURS[0]
+            handles += [
+                line([], [], color=colour, lw=1.8, label="one column at a time"),
+                line([], [], color=colour, lw=1.2, ls=_DASHES, label="all columns at once"),
+            ]
+        if handles:
+            ax.legend(handles=handles, fontsize=8, frameon=False)
         tidy(ax)
 
 

@@ -22,6 +22,8 @@ __all__ = ["FrontierDisplay"]
 _ERRORS = 2.0
 # The lower end of the axis is so much of its range below the lowest error.
 _ROOM = 0.08
+# The same where numbers stand at the foot.
+_FOOT = 0.3
 
 
 class FrontierDisplay:
@@ -30,7 +32,8 @@ class FrontierDisplay:
     A dot for each size; the band is two standard errors of the difference to the full network,
     whose error is the dashed line: where it lies in the band, the increase may be chance. The
     fewest neurons within each of some increases are marked. The axis of errors has the name that
-    the loss reports its mean under, such as RMSE or log-loss.
+    the loss reports its mean under, such as RMSE or log-loss. The numbers at the foot say how much
+    of what each network does within 5 % of a column's span its equations explain.
 
     Parameters
     ----------
@@ -49,7 +52,7 @@ class FrontierDisplay:
         self.result = result
 
     def to_frame(self) -> pd.DataFrame:
-        """The numbers behind it, one row a size: neurons, error, increase, standard error, loss."""
+        """The numbers behind it, one row a size."""
         return self.result.to_frame()
 
     def plot(
@@ -85,6 +88,7 @@ class FrontierDisplay:
         self.figure_, self.ax_ = make_axes(ax, (5.6, 3.6))
         shown = self._draw(max_increase)
         self._scale(shown)
+        self._tell_fidelity(_apart(shown))
         self._mark(sorted(set(shown) & {*within.values(), self.result.sizes[0]}, reverse=True))
         self._explain([one for one, size in within.items() if size in shown[1:]])
         self._label(unit, len(self.result.sizes) - len(shown))
@@ -101,7 +105,8 @@ class FrontierDisplay:
         width = (
             _ERRORS * result.error(full) * np.array([result.standard_error(size) for size in sizes])
         )
-        self.ax_.fill_between(sizes, error - width, error + width, color=BLUE, alpha=0.15, lw=0)
+        band = {"color": BLUE, "alpha": 0.15, "lw": 0, "label": f"± {_ERRORS:g} standard errors"}
+        self.ax_.fill_between(sizes, error - width, error + width, **band)
         self.ax_.axhline(result.error(full), color=GREY, lw=0.8, ls="--")
         self.ax_.plot(sizes, error, "o-", color=BLUE, ms=4, lw=1.3)
         self.ax_.plot([full], error[:1], "D", color=INK, ms=6, zorder=4)
@@ -116,7 +121,8 @@ class FrontierDisplay:
         self.ax_.xaxis.set_major_formatter(ticker.FuncFormatter(lambda size, _: f"{size:,.0f}"))
         self.ax_.xaxis.set_minor_locator(ticker.NullLocator())
         low, high = self.ax_.get_ylim()
-        self.ax_.set_ylim(low - _ROOM * (high - low), high + 1.5 * _ROOM * (high - low))
+        told = _FOOT if self.result.fidelities else _ROOM
+        self.ax_.set_ylim(low - told * (high - low), high + 1.5 * _ROOM * (high - low))
         if full > 0:
             functions = (lambda error: error / full - 1.0, lambda increase: (increase + 1.0) * full)
             right = self.ax_.secondary_yaxis("right", functions=functions)
@@ -124,6 +130,27 @@ class FrontierDisplay:
             right.set_ylabel("over the full network")
             tidy(right)
             right.spines["right"].set(visible=True, color=GREY, linewidth=0.6)
+
+    def _tell_fidelity(self, sizes: list[int]) -> None:
+        """How much of what each network does near rows straight lines explain, as numbers."""
+        known = [size for size in sizes if np.isfinite(self.result.fidelity(size))]
+        for size in known:
+            self.ax_.annotate(
+                f"{self.result.fidelity(size):.0%}",
+                (size, 0.09),
+                xycoords=("data", "axes fraction"),
+                ha="center",
+                fontsize=7,
+                color=INK,
+            )
+        if known:
+            self.ax_.annotate(
+                "equations explain, within 5 % of a column's span",
+                (0.01, 0.02),
+                xycoords="axes fraction",
+                fontsize=7,
+                color=GREY,
+            )
 
     def _mark(self, sizes: list[int]) -> None:
         """The sizes that are good enough, each with its number and increase."""
@@ -149,9 +176,9 @@ class FrontierDisplay:
         """What the marks mean."""
         if tolerances:
             limits = " and ".join(f"{_percent(one).lstrip('+')}" for one in sorted(tolerances))
-            mark = self.ax_.plot([], [], "o", color=VERMILION, ms=7)[0]
-            words = [f"fewest neurons within {limits}"]
-            self.ax_.legend([mark], words, loc="upper right", frameon=False, fontsize=8)
+            words = f"fewest neurons within {limits}"
+            self.ax_.plot([], [], "o", color=VERMILION, ms=7, label=words)
+        self.ax_.legend(loc="upper right", frameon=False, fontsize=8)
 
     def _label(self, unit: str | None, n_cut: int) -> None:
         result = self.result

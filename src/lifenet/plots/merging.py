@@ -97,7 +97,7 @@ class MergedRegionsDisplay(ResultDisplay):
             self._draw_panels(n_regions, columns, with_path)
         else:
             self._draw_together(ax, n_regions, columns)
-        self._title(ax, n_regions, len(columns))
+        self._title(ax, n_regions, columns)
         return self
 
     def _draw_panels(self, n_regions: int, columns: Integers, with_path: bool) -> None:
@@ -214,14 +214,16 @@ class MergedRegionsDisplay(ResultDisplay):
         ax.plot(result.tried, result.tried_fidelity, color=GREY, lw=1, marker=".", ms=5, zorder=2)
         ax.scatter([result.n_regions], [result.fidelity], s=30, color=BLUE, zorder=3, gid="chosen")
         ax.set(xlabel="merged regions", ylabel=f"R² for the {self.score_name}")
-        ax.set_title("fidelity", loc="left", fontsize=8, color=INK)
+        title = f"fidelity (dot: {counted(result.n_regions, 'region')})"
+        ax.set_title(title, loc="left", fontsize=8, color=INK)
         ax.set_ylim(min(0.0, float(result.tried_fidelity.min())), 1.02)
         ax.xaxis.get_major_locator().set_params(integer=True)
         tidy(ax)
 
-    def _title(self, ax: Any, n_regions: int, n_columns: int) -> None:
-        text = "\n".join(self._lines(n_regions, n_columns))
+    def _title(self, ax: Any, n_regions: int, columns: Integers) -> None:
+        text = "\n".join(self._lines(n_regions, len(columns)))
         note = f"change of the {self.score_name} by 1 sd of the column, with 95 % Wald intervals"
+        note = "; ".join([note, *self._marks(n_regions, columns)])
         if ax is None:
             # Letters of the title are half as wide as high, on a figure 72 points an inch.
             width = int(self.figure_.get_figwidth() * 72 / 5)
@@ -233,6 +235,18 @@ class MergedRegionsDisplay(ResultDisplay):
             note = folded(ax, note, 9)
             ax.set_xlabel(note, fontsize=9, color=INK)
             _legend_below(ax, n_lines=note.count("\n") + 1, n_entries=n_regions)
+
+    def _marks(self, n_regions: int, columns: Integers) -> list[str]:
+        """What hollow dots, crosses and arrows mean, where there are any."""
+        terms = np.array([self._terms(number, columns) for number in range(n_regions)])
+        lower, upper = terms[:, 1], terms[:, 2]
+        words = ["hollow: the interval holds zero"] if ((lower <= 0) & (upper >= 0)).any() else []
+        if not np.isfinite(lower).all():
+            words.append("cross: no interval")
+        ends = np.where(np.isfinite(terms), np.abs(terms), 0.0)
+        if ends.max() > self._reach(n_regions, columns):
+            words.append("arrow: beyond the axis")
+        return words
 
     def _lines(self, n_regions: int, n_columns: int) -> list[str]:
         """What was merged, what it costs, and what is not shown."""

@@ -10,6 +10,7 @@ from lifenet.explain.importance import feature_importance
 from lifenet.explain.neurons import neuron_contributions, neuron_importance
 from lifenet.plots._display import ResultDisplay
 from lifenet.plots._style import BLUE, DIVERGING, GREY, INK, fold, make_axes, tidy
+from lifenet.plots.coefficients import folded
 
 if TYPE_CHECKING:
     from typing import Self
@@ -83,7 +84,7 @@ class NeuronImportanceDisplay(ResultDisplay):
         ax.yaxis.get_major_locator().set_params(integer=True)
         n_faint = int(np.sum(importance < _FAINT * largest))
         lines = [f"{self.result.n_above(share):,} of {len(importance):,} neurons exceed "]
-        lines[0] += f"{100 * share:g} % of the largest"
+        lines[0] += f"{100 * share:g} % of the largest (blue)"
         if n_faint:
             lines.append(f"{n_faint:,} below {100 * _FAINT:g} % are in the first bar")
         if self.result.linear:
@@ -171,7 +172,7 @@ class NeuronContributionDisplay(ResultDisplay):
         bar = self.figure_.colorbar(image, ax=self.ax_, fraction=0.05, pad=0.02)
         bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=7, length=2, color=GREY, labelcolor=INK)
-        bar.set_label("contribution", fontsize=8, color=INK)
+        bar.set_label("contribution to the\nneuron's importance", fontsize=8, color=INK)
 
     def _label(self, labels: list[str], names: list[str]) -> None:
         ax, result = self.ax_, self.result
@@ -248,7 +249,8 @@ class FeatureImportanceDisplay(ResultDisplay):
         ax = self.ax_
         ax.set_yticks(range(len(names)), names)
         ax.set(ylim=(len(names) - 0.4, -0.6), xlim=(0, 1.14 * reach))
-        label = f"change of the {self.score_name} when the value is another row's,\n"
-        ax.set_xlabel(label + "in its standard deviations (total effect)")
+        label = f"change of the {self.score_name} when the value is another row's, "
+        label += "in its standard deviations"
         tidy(ax)
+        ax.set_xlabel(folded(ax, label, 11))
         ax.tick_params(axis="y", length=0)

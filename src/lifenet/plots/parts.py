@@ -5,9 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lifenet.explain.anova import decompose
+from lifenet.plots._axes import few_ticks
 from lifenet.plots._display import ResultDisplay
-from lifenet.plots._style import BLUE, INK, columns_for, fold, make_panels, tidy
-from lifenet.plots.effects import PairEffectDisplay, common_scale, draw_curve, middle_of
+from lifenet.plots._style import (
+    BLUE,
+    INK,
+    columns_for,
+    fold,
+    folded_to,
+    make_panels,
+    put_legend,
+    tidy,
+)
+from lifenet.plots.effects import (
+    band_words,
+    common_scale,
+    draw_curve,
+    marks_of,
+    middle_of,
+)
+from lifenet.plots.maps import PairEffectDisplay, map_marks
 
 if TYPE_CHECKING:
     from typing import Self
@@ -18,12 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EffectsAndPairsDisplay"]
 
-#: Up to so many values have a tick each.
-_TICKED = 8
 #: Labels with more letters are turned.
 _LETTERS = 14
-#: How much of the colour cells without rows lose: extrapolation must not catch the eye.
-_FADE = 0.85
 #: Parts with a smaller share of the score's variance are rounding.
 _ROUNDING = 1e-18
 
@@ -34,7 +47,9 @@ class EffectsAndPairsDisplay(ResultDisplay):
     Curves are in units of the score (log-odds for a classifier) and share one vertical scale; the
     grey bars at the foot are the distribution of the column. Maps show what two features do beyond
     what each does alone: positive in purple, negative in orange, paler where there are no rows.
-    Titles give the share of the score's variance. Axes end where the middle 98 % of the rows end.
+    Shaded bands, and the whiskers of levels, reach from the lowest to the highest of the networks
+    of the folds, or of refits, where there are several. Titles give the share of the score's
+    variance. Axes end where the middle 98 % of the rows end.
 
     Parameters
     ----------
@@ -72,7 +87,9 @@ class EffectsAndPairsDisplay(ResultDisplay):
         n_columns = columns_for(max(len(curves), len(surfaces)))
         above = -(-len(curves) // n_columns)
         n_rows = above - (-len(surfaces) // n_columns)
-        figure, grid = make_panels(ax, n_rows, n_columns, (2.9, 2.4), hspace=0.6, wspace=0.5)
+        room = {"hspace": 0.6, "wspace": 0.5, "bottom": 0.15}
+        size = (2.9, 2.4) if n_columns > 1 else (4.2, 3.0)
+        figure, grid = make_panels(ax, n_rows, n_columns, size, **room)
         self.figure_, self.axes_ = figure if ax is None else ax.figure, []
         low, high = common_scale([middle_of(curve, 0.98) for curve, _ in curves])
         for place, (curve, share) in enumerate(curves):
@@ -89,7 +106,10 @@ class EffectsAndPairsDisplay(ResultDisplay):
             self._draw_surface(panel, surface, share, labelled=last)
             self.axes_.append(panel)
         self.ax_ = self.axes_[0] if ax is None else ax
-        figure.suptitle(self._title(len(curves), len(surfaces)), fontsize=10, color=INK)
+        title = folded_to(figure, self._title(len(curves), len(surfaces)), 10)
+        figure.suptitle(title, fontsize=10, color=INK)
+        marks = marks_of([curve for curve, _ in curves], band_words(self.result.band))
+        put_legend(figure, ax, [*marks, *map_marks([surface for surface, _ in surfaces])])
         return self
 
     def _curves(self) -> list[tuple[Curve, float]]:
@@ -106,14 +126,13 @@ class EffectsAndPairsDisplay(ResultDisplay):
         draw_curve(panel, middle_of(curve, 0.98), BLUE)
         panel.set_title(f"{fold([curve.feature], 24)[0]}: {_percent(share)}")
         tidy(panel)
-        if curve.labels is None and len(curve.values) > _TICKED:
-            panel.locator_params(axis="x", nbins=4)
+        few_ticks(panel.xaxis, curve.values, curve.kind)
 
     def _draw_surface(
         self, panel: Any, surface: PairEffect, share: float, *, labelled: bool
     ) -> None:
         display = PairEffectDisplay(surface)
-        display.score_name, display.fade = self.score_name, _FADE
+        display.score_name = self.score_name
         display.plot(panel)
         panel.set_title(f"together: {_percent(share)}")
         tidy(panel)

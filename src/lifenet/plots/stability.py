@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lifenet.explain.stability import stability
 from lifenet.plots._display import ResultDisplay, choose_output, read_estimator
-from lifenet.plots._style import BLUE, GREY, INK, columns_for, fold, make_axes, make_panels, tidy
-from lifenet.plots.effects import draw_band, draw_curve
+from lifenet.plots._style import (
+    BLUE,
+    GREY,
+    INK,
+    columns_for,
+    fold,
+    folded_to,
+    make_axes,
+    make_panels,
+    put_legend,
+    tidy,
+)
+from lifenet.plots.effects import draw_curve, line_handle, marks_of, panel_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,11 +59,14 @@ class StabilityDisplay(ResultDisplay):
         *args, ax, **options : as in `from_network`
         """
         models = list(estimator)
+        score_name = choose_output(models[0], options) if models else cls.score_name
+        if all(hasattr(one, "network_") for one in models):
+            # Explanations read these themselves, tables of any kind included.
+            return cls._computed(models, args, options, score_name, ax)
         read = [read_estimator(one) for one in models]
         schema = next((known for _, known in read if known is not None), None)
         if schema is not None:
             options.setdefault("schema", schema)
-        score_name = choose_output(models[0], options) if models else cls.score_name
         return cls._computed([network for network, _ in read], args, options, score_name, ax)
 
     def plot(
@@ -90,23 +105,19 @@ class StabilityDisplay(ResultDisplay):
         order = np.argsort(-result.strength.mean(axis=0), kind="stable")[:max_features]
         n_columns = columns_for(len(order))
         n_rows = -(-len(order) // n_columns)
-        figure, grid = make_panels(ax, n_rows, n_columns, (2.6, 2.2), hspace=0.6, wspace=0.35)
+        space = {"hspace": 0.6, "wspace": 0.35, "bottom": 0.2}
+        figure, grid = make_panels(ax, n_rows, n_columns, panel_size(len(order)), **space)
         bands = [result.band(result.features[place], level) for place in order]
+        curves = [replace(mean, low=lower, high=upper) for mean, lower, upper in bands]
         low = min(float(one[1].min()) for one in bands)
         high = max(float(one[2].max()) for one in bands)
         room = 0.08 * (high - low) or 1.0
         self.figure_, self.axes_ = figure if ax is None else ax.figure, []
-        for number, (curve, lower, upper) in enumerate(bands):
+        for number, curve in enumerate(curves):
             panel = figure.add_subplot(grid[divmod(number, n_columns)])
             draw_curve(panel, curve, BLUE)
             for line in panel.lines[1:]:
                 line.set(linewidth=0.8, markersize=1.6)  # so that narrow bands are seen
-            if curve.labels is None:
-                draw_band(panel, curve.values, lower, upper, BLUE)
-            else:
-                middle = (lower + upper) / 2
-                errors = (upper - lower) / 2
-                panel.errorbar(curve.values, middle, errors, fmt="none", ecolor=INK, capsize=2)
             panel.set_ylim(low - 2 * room, high + room)
             panel.set_title(fold([curve.feature], 30)[0])
             tidy(panel)
@@ -116,29 +127,34 @@ class StabilityDisplay(ResultDisplay):
             f"Accumulated local effect on the {self.score_name}: "
             f"mean and {level:.0%} band of {result.n_networks} networks"
         )
-        figure.suptitle(
-            title + _left_out(len(result.features) - len(order), "weaker not shown"),
-            fontsize=10,
-            color=INK,
-        )
+        title += _left_out(len(result.features) - len(order), "weaker not shown")
+        figure.suptitle(folded_to(figure, title, 10), fontsize=10, color=INK)
+        mean = line_handle(BLUE, "mean", thin=True)
+        put_legend(figure, ax, [mean, *marks_of(curves, f"middle {level:.0%} of the networks")])
         return self
 
     def _plot_whiskers(self, ax: Any, kind: str, most: int) -> Self:
         names, figures = self._figures(kind)
         order = np.argsort(-figures.mean(axis=0), kind="stable")[:most]
-        self.figure_, self.ax_ = make_axes(ax, (5.4, 0.7 + 0.26 * len(order)))
+        self.figure_, self.ax_ = make_axes(ax, (5.4, 1.3 + 0.26 * len(order)))
         self.axes_ = [self.ax_]
         places = np.arange(len(order))[::-1]
         chosen = figures[:, order]
-        self.ax_.hlines(places, chosen.min(axis=0), chosen.max(axis=0), color=GREY, lw=1)
-        for one in chosen:
-            self.ax_.plot(one, places, "o", ms=3, color=BLUE, alpha=0.45, mew=0)
-        self.ax_.plot(chosen.mean(axis=0), places, "|", ms=11, mew=2, color=BLUE)
+        low, high = chosen.min(axis=0), chosen.max(axis=0)
+        self.ax_.hlines(places, low, high, color=GREY, lw=1, label="from lowest to highest")
+        for number, one in enumerate(chosen):
+            label = "_" if number else "a network"
+            self.ax_.plot(one, places, "o", ms=3, color=BLUE, alpha=0.45, mew=0, label=label)
+        self.ax_.plot(chosen.mean(axis=0), places, "|", ms=11, mew=2, color=BLUE, label="mean")
+        if ax is None:
+            put_legend(self.figure_, ax, self.ax_.get_legend_handles_labels()[0])
+        else:  # few have large figures at the foot
+            self.ax_.legend(fontsize=7.5, frameon=False, labelcolor=INK, loc="lower right")
         self.ax_.set_yticks(places, fold([names[place] for place in order], 34))
         self.ax_.set_ylim(-0.7, len(order) - 0.3)
         self.ax_.set_xlim(left=0)
         unit = (
-            "share of all"
+            f"change of the {self.score_name} when the value is another row's"
             if kind == "importance"
             else f"strength, in units of the {self.score_name}"
         )

@@ -164,6 +164,13 @@ class Outcome:
     restart: int = 0
     objectives: tuple[float, ...] = ()
 
+    def __getstate__(self) -> dict[str, Any]:
+        # By its name: skops has no way to rebuild members of an enumeration.
+        return {**vars(self), "status": self.status.name}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({**state, "status": Status[state["status"]]})
+
     @property
     def n_iterations(self) -> int:
         """Iterations of the start that won."""

@@ -10,6 +10,7 @@ import numpy as np
 from lifenet.kernels.shrinkage import crossfitted_means, shrunken_means
 from lifenet.tables.codes import CategoryCode
 from lifenet.tables.columns import text_of_level
+from lifenet.tables.texts import OTHER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +27,6 @@ FEW_LEVELS = 10
 RARE = 5.0
 #: Of many levels, those with this share of the rows have an indicator. Chosen by hand.
 _FREQUENT = 0.01
-#: What the indicator of rare levels, and so of unseen ones, is called.
-OTHER = "other levels"
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,10 +162,9 @@ class CrossFitted:
         for ids, frequent, places in zip(self.ids, self.frequent, self.places, strict=True):
             n_levels = len(frequent)
             seen = (ids[inside], self.values[inside], self.weight[inside])
-            means = shrunken_means(*seen, n_levels)
-            means[-2] = 0.0
-            codes = means[ids]
+            codes = shrunken_means(*seen, n_levels)[ids]
             apart = crossfitted_means(*seen, self.part[inside], n_levels)
             codes[inside] = np.where(frequent[ids[inside], None], codes[inside], apart)
+            codes[ids == n_levels - 2] = 0.0  # unseen
             table[:, places] = codes
         return table

@@ -12,6 +12,7 @@ import numpy as np
 from lifenet._shown import shown
 from lifenet.kernels.quantiles import weighted_quantiles
 from lifenet.tables.columns import Column, Labels, Numbers, Times, as_labels, kind_of, text_of_level
+from lifenet.tables.texts import MISSING, value_text
 
 if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats, Integers
@@ -27,7 +28,8 @@ class Feature(NamedTuple):
     Attributes
     ----------
     name : of the user's column, or of a part of it
-    kind : "number", "boolean", "date", "duration", "part" (of a date) or "category"
+    kind : "number", "boolean", "date", "duration", "category", or of a part of a date "month",
+        "weekday" or "hour"
     columns : indices among the columns of the same code
     missing : the one that is 1 where the value is missing; None where there is none
     neutral : what the first column holds there
@@ -69,6 +71,10 @@ class ColumnCode(Protocol):
 
     def unknown(self, column: Column) -> Bools:
         """Cells with a category that training did not have, (n,)."""
+        ...
+
+    def texts(self, column: Column) -> tuple[tuple[str, ...], ...]:
+        """Each cell as people read it: for each feature n texts."""
         ...
 
     def identity(self, column: Column) -> Floats:
@@ -118,6 +124,10 @@ class NumberCode:
         filled = np.where(gone, self.neutral, values) if gone.any() else values
         return np.column_stack([filled, gone]) if self.gaps else filled[:, None]
 
+    def texts(self, column: Column) -> tuple[tuple[str, ...], ...]:
+        """The values as text."""
+        return (tuple(value_text(value, self.kind) for value in self._values(column)),)
+
     def unknown(self, column: Column) -> Bools:
         """None: ranges say what numbers training had."""
         return np.zeros(len(column.missing), dtype=bool)
@@ -137,7 +147,7 @@ class NumberCode:
         if isinstance(column, Times):
             given = "durations" if column.duration else "times"
         if given != wanted:
-            raise ValueError(f"holds {given}, and held {wanted} in training")
+            raise ValueError(f"holds {given}, and held {wanted} in training. Give {wanted}")
         return column.values
 
 
@@ -187,7 +197,7 @@ class TimeCode:
         own = (0, 1) if self.gaps else (0,)
         first = Feature(self.name, "date", own, missing, self.neutral)
         rest = [
-            Feature(f"{self.name}: {part}", "part", (len(own) + place,), None, neutral)
+            Feature(f"{self.name}: {part}", part, (len(own) + place,), None, neutral)
             for place, (part, neutral) in enumerate(self.parts)
         ]
         return (first, *rest)
@@ -200,6 +210,19 @@ class TimeCode:
         table = [filled, *([gone] if self.gaps else [])]
         table += [np.where(gone, mid, _part_of(filled, part)) for part, mid in self.parts]
         return np.column_stack(table).astype(np.float64)
+
+    def texts(self, column: Column) -> tuple[tuple[str, ...], ...]:
+        """The day as a date, and its parts."""
+        days = self._days(column)
+        gone = np.isnan(days)
+        parts = [(part, _part_of(np.where(gone, 0.0, days), part)) for part, _ in self.parts]
+        return (
+            tuple(value_text(day, "date") for day in days),
+            *(
+                tuple(value_text(value, part) for value in np.where(gone, np.nan, values))
+                for part, values in parts
+            ),
+        )
 
     def unknown(self, column: Column) -> Bools:
         """None: ranges say what days training had."""
@@ -218,7 +241,7 @@ class TimeCode:
         if isinstance(column, Labels):
             raise ValueError(_other_kind(column, "dates"))
         given = "durations" if isinstance(column, Times) else "numbers"
-        raise ValueError(f"holds {given}, and held dates in training")
+        raise ValueError(f"holds {given}, and held dates in training. Give dates")
 
 
 @shown
@@ -266,6 +289,9 @@ class CategoryCode:
         """Whether training had missing values."""
         return self.missing >= 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_number"}
+
     @cached_property
     def _number(self) -> dict[Any, int]:
         return {level: number for number, level in enumerate(self.levels)}
@@ -311,6 +337,12 @@ class CategoryCode:
     def level_names(self) -> tuple[str, ...]:
         """What each level is called."""
         return tuple(text_of_level(level) for level in self.levels)
+
+    def texts(self, column: Column) -> tuple[tuple[str, ...], ...]:
+        """The level of each cell, also where training did not have it."""
+        labels = as_labels(column)
+        names = (*(text_of_level(label) for label in labels.labels), MISSING)
+        return (tuple(names[code] for code in labels.codes),)
 
     def unknown(self, column: Column) -> Bools:
         """Cells with a level that training did not have, (n,)."""
@@ -369,4 +401,7 @@ def _other_levels(column: Labels, level: Any) -> str:
 def _other_kind(column: Labels, kind: str) -> str:
     """What is wrong with text where something else was."""
     row = column.first_row(0)
-    return f"holds {column.labels[0]!r} in row {row}, and held {kind} in training"
+    return (
+        f"holds {column.labels[0]!r} in row {row}, and held {kind} in training. Give {kind}, or "
+        "leave the cell empty"
+    )

@@ -168,7 +168,14 @@ def coded_objects(values: Sequence[Any]) -> Labels:
             (number.setdefault(value, len(number)) for value in values), np.intp, len(values)
         )
     except TypeError:
-        row = next(row for row, value in enumerate(values) if not _hashable(value))
+        row = next((row for row, value in enumerate(values) if not _hashable(value)), None)
+        if row is None and any(map(_is_numpys, values)):
+            # Some of numpy's numbers cannot be compared with fractions and long integers.
+            return coded_objects([one.item() if _is_numpys(one) else one for one in values])
+        if row is None:
+            raise ValueError(
+                "holds cells that cannot be compared. Make all of it one kind"
+            ) from None
         raise ValueError(
             f"holds a {type(values[row]).__name__} in row {row}. A cell must be a number, a time, "
             "text or empty"
@@ -182,6 +189,10 @@ def coded_objects(values: Sequence[Any]) -> Labels:
     place = np.where(empty, -1, np.cumsum(~empty) - 1)
     kept = tuple(label for label, gone in zip(labels, empty, strict=True) if not gone)
     return Labels(place[codes] if len(labels) else codes, kept)
+
+
+def _is_numpys(value: Any) -> bool:
+    return isinstance(value, np.number) and not isinstance(value, np.longdouble | np.timedelta64)
 
 
 def _zoned(value: Any) -> bool:

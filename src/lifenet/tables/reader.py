@@ -21,7 +21,7 @@ from lifenet.tables.columns import (
     is_missing,
     read_objects,
 )
-from lifenet.tables.times import DAY, days_of_array
+from lifenet.tables.times import DAY, days_of_array, length_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -282,10 +282,10 @@ class _Cells:
 
 def _read_numbers(series: nw.Series[Any]) -> Numbers:
     try:
-        values = series.cast(nw.Float64()).to_numpy()
-    except ValueError:  # pyarrow refuses integers that float64 has not all digits of
+        return Numbers(np.array(series.cast(nw.Float64()).to_numpy(), dtype=np.float64))
+    except (ValueError, TypeError):
+        # pyarrow refuses integers that float64 has not all digits of, and old pandas its own NA.
         return _read_one_by_one(series)
-    return Numbers(np.array(values, dtype=np.float64))
 
 
 def _read_one_by_one(series: nw.Series[Any]) -> Numbers:
@@ -308,7 +308,14 @@ def _read_times(series: nw.Series[Any]) -> Times:
 
 
 def _read_durations(series: nw.Series[Any]) -> Times:
-    length = _read_numbers(series.dt.total_microseconds()).values
+    given = series.to_numpy()
+    if given.dtype.kind == "m":  # a sum of pandas' seconds and their fraction is not exact
+        return Times(days_of_array(given), duration=True)
+    try:
+        length = _read_numbers(series.dt.total_microseconds()).values
+    except AttributeError:  # old pandas knows no durations of pyarrow
+        lengths = [np.nan if is_missing(one) else length_of(one) for one in series.to_list()]
+        return Times(np.array(lengths, dtype=np.float64), duration=True)
     return Times(length / DAY, duration=True)
 
 
