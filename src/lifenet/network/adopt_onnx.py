@@ -297,7 +297,7 @@ def _cast(settings: dict[str, Any], a: Any) -> Any:
 
 def _flatten(settings: dict[str, Any], a: Any) -> Any:
     if settings.get("axis", 1) != 1 or not isinstance(a, _Form):
-        raise ValueError("does not keep rows apart")
+        raise ValueError("mixes rows")
     return a
 
 
