@@ -56,11 +56,12 @@ class TestPredict:
         first, same = (one["prediction"][0].as_py() for one in (found, whole))
         assert first == pytest.approx(same, rel=1e-9)
 
-    def test_contributions_and_intercept_sum_to_the_score(self, amount, default, table):
-        for model in (amount, default):
+    def test_contributions_sum_to_the_score(self, amount, default, table, cli_home):
+        for model in (cli_home / "plain.life", amount, default):
             found = csv(done("predict", model, table, "--contributions").out).to_pydict()
             parts = [found[name] for name in found if name.startswith("contribution of ")]
-            assert np.allclose(np.sum(parts, axis=0) + found["intercept"], found["score"])
+            assert np.allclose(np.sum(parts, axis=0) + found["score at the median"], found["score"])
+            assert np.ptp(parts[-1]) > 0  # also of a category
         logit = np.log(found["probability of yes"]) - np.log(found["probability of no"])
         assert np.allclose(logit, found["score"])
 
@@ -70,7 +71,10 @@ class TestPredict:
         ).to_pydict()
         for label in ("car", "house", "trip"):
             names = [one for one in found if one.startswith("contribution of ") and label in one]
-            total = np.sum([found[one] for one in names], axis=0) + found[f"intercept ({label})"]
+            total = (
+                np.sum([found[one] for one in names], axis=0)
+                + found[f"score at the median ({label})"]
+            )
             assert len(names) >= 3
             assert np.allclose(total, found[f"score ({label})"])
 
@@ -194,6 +198,7 @@ class TestOthers:
         assert ", may be missing" in out
         assert "  zip: category: " in out
         assert "Recipe: Recipe(" in out
+        assert "Fitted to 120 rows with seed " in out
         report = done("info", default, "--json").json
         assert report["classes"] == ["no", "yes"]
         assert [one["name"] for one in report["columns"]][:2] == ["age", "income"]
@@ -212,8 +217,19 @@ class TestOthers:
         sql = done("export", amount, "--to", "sql", "--table", "rows", "-o", "-").out
         assert sqlite3.complete_statement(sql)
 
+    def test_cards_are_of_models_without_interactions(self, default, cli_home, tmp_path):
+        ended = run("export", default, "--to", "scorecard", "-o", "-")
+        assert ended.code == 1
+        assert ended.error.endswith("Fit it with --interactions none.")
+        model, rows = tmp_path / "m.life", pa.csv.read_csv(cli_home / "loans.csv")
+        one = lifenet.LLAClassifier(n_neurons=2, random_state=0)
+        one.fit(rows.select(["income"]), rows["default"].to_pylist()).save(model)
+        card = ("export", model, "--to", "scorecard", "-o", "-", "--points-to-double")
+        lines = done(*card, "20").out.splitlines()
+        assert lines[0] == "feature,value,points,share"
+        assert lines != done(*card, "40").out.splitlines()
+
     def test_the_demonstration_shows_the_truth(self):
         report = done("demo", "--quiet", "--json").json
         assert report["held_out"]["R²"] > 0.98
         assert "·area" in report["equation"]
-        assert "price = " in done("demo", "--quiet").out

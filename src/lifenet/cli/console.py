@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from lifenet._clock import now
+from lifenet.cli.errors import with_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,10 +53,11 @@ class Console:
     def note(self, text: str) -> None:
         """A line beside the results."""
         if not self.quiet:
-            print(f"Note: {text}", file=sys.stderr)
+            print(f"Note: {with_options(text)}", file=sys.stderr)
 
     def error(self, text: str, exit_code: int) -> None:
         """Why the command ends early."""
+        text = with_options(text)
         told = as_json({"error": text, "exit_code": exit_code}) if self.json else f"Error: {text}"
         print(told, file=sys.stderr)
 

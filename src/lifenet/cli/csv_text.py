@@ -120,7 +120,7 @@ class CsvText:
             column_types=forced,
         )
         try:
-            table = reader.read_csv(arrow().py_buffer(self.data), read, parse, convert)
+            table = reader.read_csv(arrow().BufferReader(self.data), read, parse, convert)
         except arrow().ArrowException as error:
             raise self._explained(error, forced) from error
         if table.num_columns != len(names):

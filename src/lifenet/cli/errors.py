@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["FAULT", "INTERRUPTED", "USAGE", "CommandError", "UsageError"]
+import re
+
+__all__ = ["FAULT", "INTERRUPTED", "USAGE", "CommandError", "UsageError", "with_options"]
 
 #: Exit codes: the data or the model is at fault; the arguments are; the user stopped it.
 FAULT, USAGE, INTERRUPTED = 1, 2, 130
@@ -18,3 +20,20 @@ class UsageError(CommandError):
     """The arguments are at fault."""
 
     exit_code = USAGE
+
+
+#: Parameters that messages of the library name, and the options that set them.
+_OPTIONS = (
+    (r"\binteraction_cst='no_interactions'", "--interactions none"),
+    (r"\binteraction_cst='pairwise'", "--interactions pairwise"),
+    (r"\bpreset='(\w+)'", r"--preset \1"),
+    (r"\btime_limit=(\S+)", r"--time-limit \1"),
+    (r"\bIf amounts are meant, make numbers of it first\.", "Pass it to --text if it is text."),
+)
+
+
+def with_options(text: str) -> str:
+    """A message of the library with options where it names parameters."""
+    for parameter, option in _OPTIONS:
+        text = re.sub(parameter, option, text)
+    return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import lifenet.export as exports
-from lifenet.cli.arguments import add_output, new_command
+from lifenet.cli.arguments import add_output, new_command, positive
 from lifenet.cli.errors import CommandError, UsageError
 from lifenet.cli.models import load_model
 from lifenet.cli.outputs import STANDARD, Output
@@ -23,7 +23,15 @@ _WHAT = (
     "dependencies, JSON for any language, and a scorecard for people."
 )
 _EXAMPLE = "lifenet export loans.life --to sql --table applications -o loans.sql"
-_KINDS = tuple(name.removeprefix("to_") for name in exports.__all__ if name.startswith("to_"))
+_KINDS = ("onnx", "sql", "python", "json", "scorecard")
+#: Options of single kinds, as the functions that export call them.
+_OPTIONS = {
+    "table": "sql",
+    "dialect": "sql",
+    "points_to_double": "scorecard",
+    "base_points": "scorecard",
+    "base_odds": "scorecard",
+}
 
 
 def add(commands: Any) -> Parser:
@@ -32,19 +40,25 @@ def add(commands: Any) -> Parser:
     parser.add_argument("model", help="file of a model")
     parser.add_argument("--to", required=True, choices=_KINDS, help="what is written")
     add_output(parser, "file to write; '-' is standard output", required=True)
-    parser.add_argument("--table", metavar="NAME", help="of SQL: the table with the rows")
-    parser.add_argument(
-        "--dialect", metavar="NAME", help="of SQL: sqlite (the default), duckdb or postgresql"
+    sql = parser.add_argument_group("of --to sql")
+    sql.add_argument("--table", metavar="NAME", help="the table with the rows; default: t")
+    sql.add_argument("--dialect", metavar="NAME", help="sqlite (default), duckdb or postgresql")
+    card = parser.add_argument_group("of --to scorecard")
+    card.add_argument(
+        "--points-to-double", type=positive, metavar="N", help="points that double the odds"
     )
+    card.add_argument("--base-points", type=positive, metavar="N", help="points of the base odds")
+    card.add_argument("--base-odds", type=positive, metavar="ODDS", help="odds at the base points")
     return parser
 
 
 def run(args: argparse.Namespace, console: Console) -> None:
     """Carry out the command."""
-    options = {"table": args.table, "dialect": args.dialect}
-    given = {key: value for key, value in options.items() if value is not None}
-    if given and args.to != "sql":
-        raise UsageError(f"--{next(iter(given))} is for --to sql; --to is {args.to}.")
+    given = {key: getattr(args, key) for key in _OPTIONS if getattr(args, key) is not None}
+    for name in given:
+        if args.to != _OPTIONS[name]:
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} is for --to {_OPTIONS[name]}; --to is {args.to}.")
     if args.output == STANDARD and args.json:
         raise UsageError("--json and the export would both be on standard output. Pass -o FILE.")
     output = Output.checked(args.output, force=args.force)
@@ -64,6 +78,8 @@ def _bytes_of(result: Any) -> bytes:
     """What is written of an export: text, bytes, or an object that gives one of these."""
     if isinstance(result, bytes):
         return result
+    if hasattr(result, "to_csv"):
+        return str(result.to_csv()).encode()
     if hasattr(result, "SerializeToString"):
         return bytes(result.SerializeToString())
     return str(result).encode()

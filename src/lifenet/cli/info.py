@@ -50,6 +50,12 @@ def run(args: argparse.Namespace, console: Console) -> None:
         console.say(f"  {column['name']}: {_told(column)}")
     if report["recipe"]:
         console.say(f"Recipe: {report['recipe']}")
+    origin = report["origin"]
+    packages = ", ".join(f"{name} {number}" for name, number in origin["versions"].items())
+    console.say(
+        f"Fitted to {origin['rows']:,} rows with seed {origin['seed']}, by {packages}; the data "
+        f"have the hash {origin['data'][:16]}."
+    )
 
 
 def _report(model: Any, name: str) -> dict[str, Any]:
@@ -62,9 +68,16 @@ def _report(model: Any, name: str) -> dict[str, Any]:
         "inputs": model.network_.n_features,
         "columns": [_column(model, number) for number in range(len(model.table_.codes))],
         "folds": [_fold(number, one) for number, one in enumerate(getattr(model, "folds_", ()), 1)],
-        "recipe": repr(model.recipe_) if hasattr(model, "recipe_") else "",
+        "recipe": " ".join(repr(model.recipe_).split()) if hasattr(model, "recipe_") else "",
+        "origin": _origin(model),
         "parameters": {key: repr(value) for key, value in model.get_params(deep=False).items()},
     }
+
+
+def _origin(model: Any) -> dict[str, Any]:
+    origin = model.origin_
+    versions = dict(origin.versions)
+    return {"rows": origin.rows, "seed": origin.seed, "data": origin.data, "versions": versions}
 
 
 def _column(model: Any, number: int) -> dict[str, Any]:

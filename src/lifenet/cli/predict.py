@@ -51,8 +51,8 @@ def add(commands: Any) -> Parser:
     parser.add_argument(
         "--contributions",
         action="store_true",
-        help="add the score and what each feature adds to it: slope of the row's equation times "
-        "value; with the intercept they sum to the score",
+        help="add the score, that of the median row of training, and what each feature adds on "
+        "the straight line from there; they sum to the score",
     )
     add_reading(parser)
     return parser
@@ -98,19 +98,23 @@ def _contributions(model: Any, source: Source, console: Console) -> dict[str, An
     """What each feature adds to the score of each row, for every score that the model has."""
     subject = Subject.of(model, source)
     found: dict[str, Any] = {}
-    scores = subject.scores()
+    scores, median = subject.scores(), subject.median
     starts = range(0, source.n_rows, _BLOCK)
     with console.progress("Explain rows") as progress:
         progress.begin("", len(starts) * len(scores))
         for output, suffix in scores:
             blocks = []
             for start in starts:
-                rows = subject.rows[start : start + _BLOCK]
-                known = explain_rows(subject.model, rows, schema=subject.schema, output=output)
-                blocks += [(one.score, one.intercept, *one.contributions) for one in known]
+                rows = subject.take(np.arange(start, min(start + _BLOCK, source.n_rows)))
+                known = explain_rows(subject.model, rows, reference=median, output=output)
+                blocks += [(one.score, one.reference_score, *one.parts) for one in known]
                 progress.advance()
             table = np.array(blocks)
-            names = ["score", "intercept", *(f"contribution of {one}" for one in subject.features)]
+            names = [
+                "score",
+                "score at the median",
+                *(f"contribution of {one}" for one in known[0].features),
+            ]
             found |= {f"{one}{suffix}": table[:, at] for at, one in enumerate(names)}
         progress.end()
     return found

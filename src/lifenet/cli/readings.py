@@ -56,7 +56,7 @@ class Asked:
     @property
     def options(self) -> dict[str, Any]:
         """What all explanations take."""
-        return {"schema": self.subject.schema, "output": self.output}
+        return {"output": self.output}
 
 
 class Reading(Protocol):
@@ -146,7 +146,7 @@ class PairStrengths:
     """How much each pair of features acts together."""
 
     def __init__(self, asked: Asked) -> None:
-        if len(asked.subject.features) < 2:
+        if len(asked.subject.model.schema_.groups) < 2:
             raise ValueError("The model has one feature, and interactions are of two.")
         self._asked = asked
         self._result = interaction_strength(
@@ -180,7 +180,7 @@ class Rows:
 
     def __init__(self, asked: Asked) -> None:
         self._asked, subject = asked, asked.subject
-        rows = subject.rows[asked.chosen]
+        rows = subject.take(asked.chosen)
         self._results = explain_rows(subject.model, rows, X=subject.rows, **asked.options)
 
     def table(self) -> dict[str, Any]:
@@ -229,12 +229,12 @@ class Equations:
 
     def __init__(self, asked: Asked) -> None:
         self._asked, subject = asked, asked.subject
-        self._results = explain_rows(subject.model, subject.rows[asked.chosen], **asked.options)
+        self._results = explain_rows(subject.model, subject.take(asked.chosen), **asked.options)
 
     def table(self) -> dict[str, Any]:
         """A row a row of the file: score, share explained, intercept, slopes."""
         slopes = np.array([one.slopes for one in self._results])
-        names = self._asked.subject.schema.names
+        names = self._results[0].schema.names
         return {
             "row": self._asked.chosen + 1,
             "score": [one.score for one in self._results],

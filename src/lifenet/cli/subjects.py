@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from lifenet.cli.errors import UsageError
 from lifenet.cli.models import columns_of, is_classifier
 
 if TYPE_CHECKING:
-    from lifenet._typing import Floats
+    from lifenet._typing import Integers
     from lifenet.cli.files import Source
 
 __all__ = ["Subject"]
@@ -23,34 +23,39 @@ class Subject:
 
     Attributes
     ----------
-    model : to be explained: the estimator, or its network where it reads codes of the table
-    rows : (n_rows, n_columns), columns that the network reads
-    schema : of these columns
+    model : to be explained
+    rows : the columns that the model reads, in its order: an array where all are plain numbers,
+        else a table
     classes : labels of a classifier; none of a regressor
     """
 
     model: Any
-    rows: Floats
-    schema: Any
+    rows: Any
     classes: tuple[Any, ...]
 
     @classmethod
     def of(cls, model: Any, source: Source) -> Subject:
         """Of a table with the columns of the model."""
+        table = source.table.select(columns_of(model))
         try:
-            rows = model.table_.transform(source.table.select(columns_of(model)))
+            # What is wrong with a cell is told before anything is explained.
+            numbers = model.table_.transform(table)
         except ValueError as error:
             raise source.explained(error) from error
         plain = model.schema_.table is None
         classes = tuple(np.asarray(model.classes_).tolist()) if is_classifier(model) else ()
-        if plain:
-            return cls(model, rows, model.schema_, classes)
-        return cls(model.network_, rows, _bare(model.schema_), classes)
+        return cls(model, numbers if plain else table, classes)
 
     @property
-    def features(self) -> tuple[str, ...]:
-        """Names of the features."""
-        return tuple(name for name, _ in self.schema.groups)
+    def median(self) -> Any:
+        """The median row of training, as explanations take it; they know that of tables."""
+        if not isinstance(self.rows, np.ndarray):
+            return None
+        return [code.neutral for code in self.model.table_.codes]
+
+    def take(self, index: Integers) -> Any:
+        """Some of the rows."""
+        return self.rows[index] if isinstance(self.rows, np.ndarray) else self.rows.take(index)
 
     @property
     def n_scores(self) -> int:
@@ -77,17 +82,3 @@ class Subject:
             found = "is missing" if label is None else f"is {label}"
             raise UsageError(f"--class {found}; it may be {', '.join(names)}.")
         return names.index(label), f"score of {label}"
-
-
-def _bare(schema: Any) -> Any:
-    """The columns that the network reads: those of a category together, all others by themselves.
-
-    A column with gaps has another that says where they are, which has an effect of its own.
-    """
-    groups: list[tuple[str, tuple[int, ...]]] = []
-    for one in schema.features:
-        if one.kind == "category":
-            groups.append((one.name, one.columns))
-        else:
-            groups += [(schema.names[column], (column,)) for column in one.columns]
-    return replace(schema, groups=tuple(groups), table=None)
