@@ -69,7 +69,11 @@ def one_file(data: str, seed: int) -> list[dict[str, Any]]:
     parts = {name: gap for name, gap in gaps.items() if "contributions" in name}
     rest = {name: gap for name, gap in gaps.items() if name not in parts}
     row = {"part": "sets", "data": data, "seed": seed, "metric": metric, "seconds": seconds}
-    row |= {"score": float(found["held_out"][metric]), "megabytes": size, "archive": float(not same)}
+    row |= {
+        "score": float(found["held_out"][metric]),
+        "megabytes": size,
+        "archive": float(not same),
+    }
     row |= {"exports": max(rest.values()), "contributions": max(parts.values())}
     return [row | {"compared": "; ".join(f"{name} {gap:.1e}" for name, gap in gaps.items())}]
 
@@ -80,8 +84,8 @@ def write_table() -> None:
     lines = [
         "# Every raw file by the command line alone",
         "",
-        "`lifenet fit` and `lifenet predict` with `--target` and `--drop`; CPU seconds of both, the "
-        "score of a fifth of the rows held out, and the archive's size.",
+        "`lifenet fit` and `lifenet predict` with `--target` and `--drop`: CPU seconds of both, "
+        "the score of a fifth of the rows held out, and the archive's size.",
         "",
         "| file | seconds | score | archive, MB |",
         "|---|---|---|---|",
