@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from benchmarks.files.exports import by_feature
 
 from lifenet import (
     LLA,
@@ -20,7 +21,6 @@ from lifenet import (
     NeuronProjection,
     preset,
 )
-from lifenet.network import CodedNetwork
 
 #: Leaf neurons on codes of the columns and base learners, in a second.
 QUICK = replace(
@@ -119,29 +119,8 @@ class Case:
     @property
     def contributions(self):
         """By feature of the schema, (n, n_features, n_outputs), and local intercepts."""
-        found = equation(self.model.network_, self.columns)
-        groups = self.model.schema_.groups
-        by_feature = [found[:, list(own)].sum(axis=1) for _, own in groups]
-        return np.stack(by_feature, axis=1), self.scores - found.sum(axis=1)
-
-
-def equation(network, X):
-    """Contributions by column where neurons on their kink are inactive, whatever rounding says."""
-    coded = isinstance(network, CodedNetwork)
-    inner = network.network if coded else network
-    weights = inner.dense().weights.astype(float)
-    codes = network.coding.encode(X) if coded else X
-    slopes = network.coding.slopes(X) if coded else np.ones_like(X)
-    column = network.coding.column_of_code if coded else np.arange(X.shape[1])
-    scale = np.abs(inner.bias) + np.abs(weights) @ np.abs(codes).max(axis=0)
-    active = codes @ weights.T + inner.bias > 1e-11 * scale
-    found = np.zeros((*X.shape, inner.n_outputs))
-    for output in range(inner.n_outputs):
-        by_code = (active * inner.beta[:, output]) @ weights + inner.linear[:, output]
-        by_code *= slopes
-        for code, place in enumerate(column):
-            found[:, place, output] += by_code[:, code]
-    return found * X[:, :, None]
+        found = by_feature(self.model, self.rows)
+        return found, self.scores - found.sum(axis=1)
 
 
 @cache

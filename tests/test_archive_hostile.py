@@ -203,12 +203,12 @@ def test_sizes_that_are_only_claimed_take_no_memory(parts, refused):
 
 
 def test_headers_are_bounded(parts, refused):
-    many = b"[" + b"[]," * 2_000_000 + b"[]]"
-    refused(packed({**parts, "header.json": many}), TooLargeError, "4,000,000 values")
+    many = b"[" + b"[]," * 1_000_000 + b"[]]"
+    refused(packed({**parts, "header.json": many}), TooLargeError, "2,000,000 values")
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.writestr("header.json", b" " * (2**26 + 1))
-    refused(file.getvalue(), TooLargeError, r"header\.json has 67,108,865 bytes")
+        archive.writestr("header.json", b" " * (2**25 + 1))
+    refused(file.getvalue(), TooLargeError, r"header\.json has 33,554,433 bytes")
 
 
 def test_files_larger_than_is_allowed_are_refused(whole, refused):
@@ -288,7 +288,7 @@ def test_arrays_are_what_the_header_says(parts, refused, content):
         {"dtype": "<f8", "length": 3},
         None,
     ],
-    ids=repr,
+    ids=lambda one: type(one).__name__,
 )
 def test_what_is_said_of_arrays_is_checked(parts, refused, known):
     def change(header):

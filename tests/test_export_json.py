@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks.files.exports import rows_of
 
 from exported_models import NAMES, as_frame, case, close, default
 from lifenet.export import to_json
-from test_export_python import rows_of
 
 DAY = dt.timedelta(days=1)
 EPOCH = dt.datetime(1970, 1, 1)
@@ -79,7 +79,7 @@ def read_prediction(model, scores):
 def check(one):
     text = to_json(one.model)
     model = json.loads(text)
-    scores = [read_score(model, row) for row in rows_of(one)]
+    scores = [read_score(model, row) for row in rows_of(one.model, one.rows)]
     close(scores, one.scores)
     found = [read_prediction(model, score) for score in scores]
     if model["classes"] is None:

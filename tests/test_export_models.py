@@ -87,3 +87,12 @@ def test_a_gap_that_training_did_not_have_is_the_median():
     row = dict(zip(one.model.schema_.names, one.rows[0], strict=True))
     neutral = one.model.table_.codes[1].neutral
     assert module.score({**row, "x1": None}) == module.score({**row, "x1": neutral})
+
+
+@everywhere
+def test_a_saved_model_is_exported_as_the_model_itself(export, tmp_path):
+    from lifenet import load
+
+    one = case("single").model
+    one.save(tmp_path / "m.life")
+    assert str(export(load(tmp_path / "m.life"))) == str(export(one))

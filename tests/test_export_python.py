@@ -9,10 +9,10 @@ import time
 import types
 
 import numpy as np
-import pandas as pd
 import pytest
+from benchmarks.files.exports import rows_of
 
-from exported_models import CLASSES, INJECTED, NAMES, QUOTED, as_frame, case, close, default
+from exported_models import CLASSES, INJECTED, NAMES, QUOTED, case, close, default
 from lifenet.export import to_python
 
 
@@ -23,25 +23,9 @@ def module_of(model):
     return module
 
 
-def rows_of(one):
-    """Rows as dictionaries of Python's own values."""
-    found = as_frame(one).to_dict("records")
-    return [{name: plain(value) for name, value in row.items()} for row in found]
-
-
-def plain(value):
-    if value is None or value is pd.NaT:
-        return None
-    if isinstance(value, pd.Timestamp):
-        return value.to_pydatetime()
-    if isinstance(value, pd.Timedelta):
-        return value.to_pytimedelta()
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def check(one):
     module = module_of(one.model)
-    rows = rows_of(one)
+    rows = rows_of(one.model, one.rows)
     width = one.scores.shape[1]
     scores = np.array([module.score(row) for row in rows]).reshape(-1, width)
     close(scores, one.scores)
@@ -115,7 +99,7 @@ def test_the_module_runs_by_itself(tmp_path):
 
 def test_dates_may_be_dates_moments_or_text():
     one = case("quick")
-    module, row = module_of(one.model), rows_of(one)[20]
+    module, row = module_of(one.model), rows_of(one.model, one.rows)[20]
     day = row["due"]
     zone = dt.timezone(dt.timedelta(hours=5))
     same = [day.date(), day.isoformat(), day.date().isoformat(), day.replace(tzinfo=zone)]
@@ -128,7 +112,7 @@ def test_dates_may_be_dates_moments_or_text():
 
 def test_further_keys_are_passed_over_and_missing_ones_are_named():
     one = case("quick")
-    module, row = module_of(one.model), rows_of(one)[20]
+    module, row = module_of(one.model), rows_of(one.model, one.rows)[20]
     assert module.score({**row, "more": 1}) == module.score(row)
     with pytest.raises(ValueError, match=r"no column 'count'; give None"):
         module.score({name: value for name, value in row.items() if name != "count"})
@@ -150,7 +134,7 @@ def test_further_keys_are_passed_over_and_missing_ones_are_named():
 )
 def test_a_value_of_another_kind_is_refused_by_its_column(column, value, wanted):
     one = case("quick")
-    module, row = module_of(one.model), rows_of(one)[20]
+    module, row = module_of(one.model), rows_of(one.model, one.rows)[20]
     with pytest.raises(ValueError, match=f"should hold {wanted}") as caught:
         module.score({**row, column: value})
     assert repr(column) in str(caught.value)

@@ -124,6 +124,7 @@ def test_frames_csv_and_html_hold_every_row():
     shown = card.to_frame()
     assert shown.columns.tolist() == ["feature", "value", "points", "share"]
     assert list(shown.itertuples(index=False, name=None)) == rows
+    assert str(card) == card.to_csv()
     head, *read = csv.reader(io.StringIO(card.to_csv()))
     assert head == shown.columns.tolist()
     assert [(a, b, float(p), float(s)) for a, b, p, s in read] == rows

@@ -6,6 +6,8 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.files import databases
+from benchmarks.files.databases import in_sqlite, run
 
 from exported_models import INJECTED, LEVELS, NAMES, QUOTED, as_frame, case, close, default, table
 from lifenet import LLAClassifier, LLARegressor
@@ -18,44 +20,12 @@ SETTINGS = [
 both = pytest.mark.parametrize(("dialect", "layout"), SETTINGS)
 
 
-def in_sqlite(frame, name="t"):
-    """A database with the table, dates as text and durations as days."""
-    base = sqlite3.connect(":memory:")
-    held = frame.copy()
-    for column in held:
-        if held[column].dtype.kind == "M":
-            held[column] = [None if one is pd.NaT else one.isoformat(" ") for one in held[column]]
-    _days(held).to_sql(name, base, index=False)
-    return base
-
-
 def in_duckdb(frame, name="t"):
-    duckdb = pytest.importorskip("duckdb")
-    base = duckdb.connect()
-    base.register("given", _days(frame.copy()))
-    base.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
-    return base
-
-
-def _days(frame):
-    for column in frame:
-        if frame[column].dtype.kind == "m":
-            frame[column] = frame[column] / pd.Timedelta(days=1)
-        elif frame[column].dtype.kind == "O" and column in ("owner", "flag"):
-            frame[column] = [None if pd.isna(one) else bool(one) for one in frame[column]]
-        elif isinstance(frame[column].dtype, pd.CategoricalDtype):
-            frame[column] = frame[column].astype(frame[column].cat.categories.dtype)
-    return frame
+    pytest.importorskip("duckdb")
+    return databases.in_duckdb(frame, name)
 
 
 BASES = {"sqlite": in_sqlite, "duckdb": in_duckdb}
-
-
-def run(base, export):
-    """The result of all statements, as a frame."""
-    for statement in export.setup:
-        base.execute(statement)
-    return pd.DataFrame(base.execute(export.select).fetchall(), columns=list(export.columns))
 
 
 def check(one, dialect, layout):

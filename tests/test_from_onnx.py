@@ -135,7 +135,7 @@ REFUSED = {
     "constant": (graph(("Identity", "C", "y")), "no function of the input"),
     "width": (graph(*LAYERS, width="p"), "known number of columns"),
     "too wide": (graph(*LAYERS, width=10**9), "known number of columns"),
-    "axis": (graph(("Flatten", "x", "y"), y={"axis": 0}), "does not keep rows apart"),
+    "axis": (graph(("Flatten", "x", "y"), y={"axis": 0}), "mixes rows"),
     "infinite": (
         graph(*LAYERS, arrays={**ARRAYS, "W": W * np.inf}),
         "finite",

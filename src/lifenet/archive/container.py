@@ -36,7 +36,7 @@ _HEADER = "header.json"
 _MEMBER = re.compile(r"arrays/([A-Za-z0-9_.-]{1,120})\.npy")
 # Bytes that a header may have, and marks in it that begin or part values: one takes about a
 # hundred bytes once read. Chosen by hand, for tables with tens of thousands of columns.
-_MOST_HEADER, _MOST_MARKS = 64 * 2**20, 4_000_000
+_MOST_HEADER, _MOST_MARKS = 32 * 2**20, 2_000_000
 _MOST_MEMBERS = 60_000
 # Bytes of an .npy header, and the most that deflate makes of one byte.
 _MOST_NPY_HEADER, _DEFLATE = 1_024, 1_032

@@ -110,8 +110,12 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, overwrite:
             "whose parts are lifenet's own. Pickle this model."
         )
     forms, own = FORMS[kind.__name__], vars(model)
-    fitted: dict[str, Any] = {
-        name: own[name] for name in forms if name in own or name not in OPTIONAL
-    }
+    missing = [name for name in forms if name not in own and name not in OPTIONAL]
+    if missing:
+        raise NotStorableError(
+            f"{path}: the model has no {', '.join(missing)}, as models of earlier versions. Fit it "
+            "anew."
+        )
+    fitted: dict[str, Any] = {name: own[name] for name in forms if name in own}
     parts = ModelParts(kind.__name__, model.get_params(deep=False), fitted)
     write_model(path, parts, forms, overwrite=overwrite)

@@ -25,9 +25,9 @@ def best_bins(effect: Floats, weight: Floats, most: int, close: float) -> Intege
     costs, before = _cheapest(_costs(effect, weight), min(most, len(effect)))
     limit = close**2 * weight.sum()
     enough = np.flatnonzero(costs[:, -1] <= limit)
-    n_bins = int(enough[0]) if len(enough) else len(costs) - 1
+    last = int(enough[0]) if len(enough) else len(costs) - 1
     starts, end = [], len(effect)
-    for used in range(n_bins, -1, -1):
+    for used in range(last, -1, -1):
         end = int(before[used, end - 1])
         starts.append(end)
     return np.array(starts[::-1], dtype=np.intp)

@@ -97,6 +97,10 @@ class Scorecard:
         writer.writerows((*names, repr(p), repr(share)) for *names, p, share in self.rows())
         return text.getvalue()
 
+    def __str__(self) -> str:
+        """The CSV file."""
+        return self.to_csv()
+
     def to_html(self) -> str:
         """The same as a page, with what the points mean."""
         rows = "\n".join(

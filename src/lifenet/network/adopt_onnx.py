@@ -182,6 +182,8 @@ def _array(tensor: Any) -> Any:
         array = onnx.numpy_helper.to_array(tensor)
     except Exception as error:
         raise ValueError(f"The weights {tensor.name!r} cannot be read: {error}") from error
+    if array.dtype.kind == "c":
+        raise ValueError(f"The weights {tensor.name!r} are complex; expected real numbers.")
     return array.astype(np.float64) if array.dtype.kind in "fiu" else array
 
 
@@ -297,7 +299,7 @@ def _cast(settings: dict[str, Any], a: Any) -> Any:
 
 def _flatten(settings: dict[str, Any], a: Any) -> Any:
     if settings.get("axis", 1) != 1 or not isinstance(a, _Form):
-        raise ValueError("does not keep rows apart")
+        raise ValueError("mixes rows")
     return a
 
 

@@ -75,9 +75,9 @@ def few_ticks(axis: Any, values: Floats, kind: str, most: int = _TICKS) -> None:
     low, high = max(known[0], min(shown)), min(known[-1], max(shown))
     whole = bool((known == np.round(known)).all())
     ticks = matplotlib("ticker").MaxNLocator(most, integer=whole).tick_values(low, high)
-    if max(len(f"{tick:g}") for tick in ticks) > _LETTERS and axis.axis_name == "x":
-        ticks = ticks[::2]
-    axis.set_ticks(ticks[(ticks >= low) & (ticks <= high)])
+    ticks = ticks[(ticks >= low) & (ticks <= high)]
+    long = max((len(f"{tick:g}") for tick in ticks), default=0) > _LETTERS
+    axis.set_ticks(ticks[::2] if long and len(ticks) > 2 and axis.axis_name == "x" else ticks)
 
 
 def place_of_missing(values: Floats) -> float:
