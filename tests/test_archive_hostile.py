@@ -288,7 +288,7 @@ def test_arrays_are_what_the_header_says(parts, refused, content):
         {"dtype": "<f8", "length": 3},
         None,
     ],
-    ids=repr,
+    ids=lambda one: type(one).__name__,
 )
 def test_what_is_said_of_arrays_is_checked(parts, refused, known):
     def change(header):

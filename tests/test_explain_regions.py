@@ -77,11 +77,13 @@ def test_the_equation_of_a_rows_region_gives_its_score(drawn, data):
 @given(networks_and_rows(), st.data())
 def test_equations_do_not_depend_on_how_the_network_is_written(drawn, data):
     network, X = drawn
-    off_kinks = np.abs(network.preactivations(X)).min(axis=1, initial=1.0) > 1e-6
+    other = data.draw(equivalents(network))
+    # Neurons that cancel may bend where those of the first do not.
+    heights = np.hstack([each.preactivations(X) for each in (network, other)])
+    off_kinks = np.abs(heights).min(axis=1, initial=1.0) > 1e-6
     if not off_kinks.any():
         return
     X = X[off_kinks]
-    other = data.draw(equivalents(network))
     one, two = (local_regions(each, X, min_rows=1, output=0) for each in (network, other))
     np.testing.assert_allclose(
         one.coefficients[one.region], two.coefficients[two.region], rtol=1e-9, atol=1e-9

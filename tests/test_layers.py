@@ -31,10 +31,11 @@ MAY_IMPORT = {
         *{"stacking", "compress"},
     },
     "explain": {"network", "tables", "schema", "losses", "kernels"},
+    "export": {"network", "tables", "schema"},
     "theory": {"losses", "kernels"},
     "plots": {
         *{"explain", "theory", "recipe", "neurons", "compress", "schema", "network"},
-        "kernels",
+        *{"kernels", "tables"},
     },
     # Archives know settings, networks and records, and no estimator: which attributes an estimator
     # has is its own affair, so that its method `save` imports downwards.
@@ -45,6 +46,10 @@ MAY_IMPORT = {
     "estimators": {
         *{"kernels", "losses", "tables", "schema", "network", "data", "solvers", "neurons"},
         *{"output", "finetune", "stacking", "compress", "recipe", "archive"},
+    },
+    "cli": {
+        *{"estimators", "archive", "compress", "explain", "plots", "tables", "kernels"},
+        *{"schema", "network", "export"},
     },
     "tuning": {"estimators", "neurons", "solvers", "output", "data"},
     "__init__": {
@@ -75,6 +80,7 @@ SCIKIT_LEARN = {
     "archive",
     "estimators",
     "tuning",
+    "cli",
     "explain",
     "datasets",
 }

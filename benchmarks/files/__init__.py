@@ -1,1 +1,1 @@
-"""Files of models: hostile and damaged ones, and writers that are killed."""
+"""Files of models: hostile and damaged ones, writers that are killed, and what exports say."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lifenet._typing import Bools, Floats, Integers
-    from lifenet.tables import TableCoding
+    from lifenet.tables import Table, TableCoding
 
 __all__ = ["ColumnValues", "FeatureSchema"]
 
@@ -198,6 +198,35 @@ class FeatureSchema:
         return replace(plain, groups=groups, values=tuple(values), table=table)
 
     @property
+    def gaps(self) -> dict[int, int]:
+        """For each column that holds nothing where a value is missing, the one that says so."""
+        return {} if self.table is None else self.table.gap_of
+
+    @property
+    def codes_of_levels(self) -> tuple[int, ...]:
+        """Columns made of a user's category, or of whether a value is missing."""
+        if self.table is None:
+            return ()
+        of_levels = {
+            at for one in self.table.features if one.kind == "category" for at in one.columns
+        }
+        return tuple(sorted(of_levels | set(self.gaps.values())))
+
+    @property
+    def indicators(self) -> tuple[int, ...]:
+        """Those of them that are 0 or 1."""
+        if self.table is None:
+            return ()
+        expected = {
+            one.columns[place]
+            for one in self.table.features
+            for code in [self.table.category_of(one.columns)]
+            if code is not None
+            for place in range(len(code.indicators), len(one.columns))
+        }
+        return tuple(one for one in self.codes_of_levels if one not in expected)
+
+    @property
     def features(self) -> tuple[Feature, ...]:
         """What each group of columns stands for."""
         known = {} if self.table is None else {one.columns: one for one in self.table.features}
@@ -277,7 +306,7 @@ class FeatureSchema:
         range. Columns of frames are matched by name.
         """
         if self.table is not None:
-            return self._outside_of_table(X)
+            return self.outside_of(self.table.read(X))
         frame = frame_of(X)
         if frame is not None and set(frame.columns) == set(self.names):
             X = frame.select(list(self.names)).to_numpy()
@@ -289,9 +318,9 @@ class FeatureSchema:
             )
         return np.asarray(~((table >= np.asarray(self.lower)) & (table <= np.asarray(self.upper))))
 
-    def _outside_of_table(self, X: Any) -> Bools:
+    def outside_of(self, read: Table) -> Bools:
+        """The same of a table that has been read, where the model was fitted to one."""
         assert self.table is not None
-        read = self.table.read(X)
         columns = self.table.encode(read)
         beyond = ~((columns >= np.asarray(self.lower)) & (columns <= np.asarray(self.upper)))
         outside = self.table.unknown(read)

@@ -12,7 +12,7 @@ from lifenet.explain.levels import levels_of
 from lifenet.kernels.smoothing import MOST_LEVELS
 
 if TYPE_CHECKING:
-    from lifenet._typing import Floats
+    from lifenet._typing import Bools, Floats
     from lifenet.explain._sample import Sample
 
 __all__ = ["Coefficients", "read_coefficients"]
@@ -25,13 +25,14 @@ class Coefficients:
     Attributes
     ----------
     places : ndarray of shape (n,), where the rows lie on it: its values, or numbers of levels
-    labels : names of the levels; none where it is a single column
+    labels : names of the levels; none of a number
     names : of its r coefficients
     levels : the number of the level that each contrast is of; -1 for a slope
     alpha : ndarray of shape (n, r)
     bends : whether it can have a nonlinear effect: a number of more than two values
     spread : ndarray of shape (r, r), variance of the column, or covariance of the indicators of
         the levels that the contrasts are of
+    seen : ndarray of bool, shape (n,), rows that have the coefficient: those with a value
     """
 
     places: Floats
@@ -41,28 +42,31 @@ class Coefficients:
     alpha: Floats
     bends: bool
     spread: Floats
+    seen: Bools
 
 
 def read_coefficients(sample: Sample, reach: float) -> list[Coefficients]:
     """Those of all features, in order."""
     slopes, _ = slopes_at_reach(sample, reach)
-    spread = sample.spread
     return [
         _category(sample, number)
-        if len(columns) > 1
-        else _number(sample, name, columns[0], slopes[:, columns[0]], float(spread[columns[0]]))
-        for number, (name, columns) in enumerate(sample.schema.groups)
+        if sample.column_of(number) is None
+        else _number(sample, number, slopes[:, sample.groups[number][0]])
+        for number in range(len(sample.features))
     ]
 
 
-def _number(sample: Sample, name: str, column: int, slopes: Floats, spread: float) -> Coefficients:
-    """A feature of one column: its slopes, or its steps where it has few values."""
-    places = sample.X[:, column]
-    values = np.unique(places)
+def _number(sample: Sample, number: int, slopes: Floats) -> Coefficients:
+    """A number: its slopes, or its steps where it has few values."""
+    (column, *_), name = sample.groups[number], sample.features[number]
+    places, seen = sample.X[:, column], sample.observed(number)
+    seen = np.ones(len(places), dtype=bool) if seen is None else seen
+    known = sample.where_observed(number)
+    values = np.unique(known.X[:, column])
     few = 1 < len(values) <= MOST_LEVELS
-    alpha = _steps(sample, column, values) if few else slopes
-    variance = np.array([[spread**2]])
-    return Coefficients(places, (), (name,), (-1,), alpha[:, None], len(values) > 2, variance)
+    alpha = np.where(seen, _steps(sample, column, values) if few else slopes, 0.0)
+    variance = np.array([[float(known.spread[column]) ** 2]])
+    return Coefficients(places, (), (name,), (-1,), alpha[:, None], len(values) > 2, variance, seen)
 
 
 def _steps(sample: Sample, column: int, values: Floats) -> Floats:
@@ -71,14 +75,14 @@ def _steps(sample: Sample, column: int, values: Floats) -> Floats:
     A network is free to bend between two values that a column has: there, at a value, its slope
     says nothing of the data.
     """
-    at = np.searchsorted(values, sample.X[:, column])
+    at = np.minimum(np.searchsorted(values, sample.X[:, column]), len(values) - 1)
     low, high = values[np.maximum(at - 1, 0)], values[np.minimum(at + 1, len(values) - 1)]
     rise = sample.network.along(sample.X, column).increment(low, high)[:, sample.output]
     return np.asarray(rise / (high - low), dtype=np.float64)
 
 
 def _category(sample: Sample, number: int) -> Coefficients:
-    """A feature of several columns: contrasts of its levels to the most frequent one."""
+    """A category: contrasts of its levels to the most frequent one."""
     levels = levels_of(sample, number)
     reference = int(levels.share.argmax())
     rest = [level for level in range(len(levels.labels)) if level != reference]
@@ -98,4 +102,5 @@ def _category(sample: Sample, number: int) -> Coefficients:
         alpha=contrasts,
         bends=False,
         spread=np.asarray(np.diag(share) - np.outer(share, share), dtype=np.float64),
+        seen=np.ones(len(sample.X), dtype=bool),
     )

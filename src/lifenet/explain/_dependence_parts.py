@@ -107,9 +107,14 @@ class DependenceParts:
 
 def _means(sample: Sample, rows: Floats, columns: tuple[int, ...], axis: Axis) -> Floats:
     """Mean score of rows with a feature at each value of its grid, (g,)."""
-    if axis.labels is None:
+    if axis.labels is None and not axis.has_missing:
         along = sample.network.along(rows, columns[0])
         return np.asarray(along.mean(axis.places)[:, sample.output], dtype=np.float64)
+    if axis.labels is None:
+        known, without = rows.copy(), _put(rows, columns, axis.points[-1])
+        known[:, columns[1]] = 0.0
+        curve = sample.network.along(known, columns[0]).mean(axis.places[:-1])[:, sample.output]
+        return np.append(curve, _score(sample, without).mean())
     means = [_score(sample, _put(rows, columns, point)).mean() for point in axis.points]
     return np.array(means)
 

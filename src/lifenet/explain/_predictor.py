@@ -103,6 +103,12 @@ def _of_other(
     sample_weight: npt.ArrayLike | None,
     output: int | None,
 ) -> tuple[Predictor, Sample]:
+    if getattr(schema, "table", None) is not None and hasattr(X, "columns"):
+        raise ValueError(
+            "Columns of numbers are moved, and this schema makes them of a table with categories, "
+            "missing values or dates. Pass X=schema.table.transform(X), and as the predictor a "
+            "function of these columns."
+        )
     names = list(X.columns) if hasattr(X, "columns") else None
     function = _function_of(model, output, names)
     n_columns = np.shape(X)[1]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet.explain._subject import in_order
+from lifenet.explain.levels import levels_of
 from lifenet.kernels.hashing import hash_rows
 from lifenet.kernels.numbers import describe_number
 from lifenet.kernels.quantiles import weighted_quantiles
@@ -66,9 +67,13 @@ def start_of(
     sample: Sample | None,
     schema: FeatureSchema,
 ) -> Start:
-    """The start that is asked for; without a wish the mean score, or zero without rows."""
+    """The start that is asked for; without a wish the mean score.
+
+    Without rows, the row of medians and most frequent levels that a table's coding knows, or zero.
+    """
     if reference is None:
-        reference = "zero" if sample is None else MEAN_SCORE
+        alone = "zero" if schema.table is None else "median"
+        reference = alone if sample is None else MEAN_SCORE
     name = reference if isinstance(reference, str) else "row"
     if name == MEAN_SCORE:
         return _mean_score(network, output, _known(sample, name))
@@ -121,11 +126,36 @@ def _reference_row(reference: Any, sample: Sample | None, schema: FeatureSchema)
         )
     if reference == "zero":
         return np.zeros(schema.n_features)
+    if sample is None and reference == "median" and schema.table is not None:
+        return _usual_row(schema)
     known = _known(sample, reference)
     if reference == "mean":
         return known.center
-    half, weight = np.array([0.5]), known.weight
-    return np.array([weighted_quantiles(column, weight, half)[0] for column in known.X.T])
+    half, row = np.array([0.5]), np.zeros(schema.n_features)
+    for feature, one in enumerate(known.kinds):
+        if one.kind == "category":
+            levels = levels_of(known, feature) if schema.table is not None else None
+            if levels is not None:
+                row[list(one.columns)] = levels.patterns[levels.share.argmax()]
+                continue
+        some = known.where_observed(feature)
+        for column in one.columns:
+            own = some if column != one.missing else known
+            row[column] = weighted_quantiles(own.X[:, column], own.weight, half)[0]
+    return row
+
+
+def _usual_row(schema: FeatureSchema) -> Floats:
+    """The medians of numbers, and the most frequent level of each category, in training."""
+    assert schema.table is not None
+    row = np.zeros(schema.n_features)
+    for one in schema.table.features:
+        code = schema.table.category_of(one.columns)
+        if code is None:
+            row[one.columns[0]] = one.neutral
+        else:
+            row[list(one.columns)] = code.patterns(np.zeros(1, dtype=np.intp))[0]
+    return row
 
 
 def _known(sample: Sample | None, reference: str) -> Sample:

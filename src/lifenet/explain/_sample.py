@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifenet.explain._subject import in_order, labels_of, subject_of
+from lifenet.explain._subject import in_order, labels_of, subject_with
 from lifenet.schema import ColumnValues, FeatureSchema, check_finite, default_names
 
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from lifenet._typing import Floats, Integers
+    from lifenet._typing import Bools, Floats, Integers
     from lifenet.network import PiecewiseLinear
+    from lifenet.tables import Feature
 
 __all__ = [
     "Sample",
@@ -76,15 +77,15 @@ class Sample:
             A network is `network_` of a fitted model, or one adopted by `ReluNetwork.from_mlp` or
             `ReluNetwork.from_torch`.
         X : array-like or data frame of shape (n_samples, n_columns)
-            Rows to read it on, in the units of training; of a pipeline, as its `predict` takes
-            them. The columns of a frame are matched by name.
+            Rows to read it on, as `predict` takes them. The columns of a frame are matched by
+            name.
         schema : FeatureSchema, names of the columns, or None
             None takes the model's own; of a network alone x0, x1, ...
         sample_weight : array-like of shape (n_samples,) or None
         output : int or None
             Which score; None where there is only one.
         """
-        subject = subject_of(network)
+        subject = subject_with(network, schema)
         network, X = subject.network, subject.prepared(X)
         given = schema if schema is not None else subject.schema or subject.names or None
         known = schema_of(given, X, network.n_features)
@@ -121,6 +122,31 @@ class Sample:
     def features(self) -> tuple[str, ...]:
         """Names of the features: the dummies of one category are one feature."""
         return tuple(name for name, _ in self.schema.groups)
+
+    @cached_property
+    def kinds(self) -> tuple[Feature, ...]:
+        """What each feature is: a category, a number, perhaps with gaps, or a date."""
+        return self.schema.features
+
+    def column_of(self, feature: int) -> int | None:
+        """The column that has the values of a feature; None of a category."""
+        one = self.kinds[feature]
+        return None if one.kind == "category" else one.columns[0]
+
+    def observed(self, feature: int) -> Bools | None:
+        """Which rows have a value of a number; None where training had no gaps."""
+        one = self.kinds[feature]
+        if one.kind == "category" or one.missing is None:
+            return None
+        return np.asarray(self.X[:, one.missing] == 0)
+
+    def where_observed(self, feature: int) -> Sample:
+        """The rows that have a value of a number; all where none has."""
+        seen = self.observed(feature)
+        if seen is None or seen.all() or not seen.any():
+            return self
+        weight = self.weight[seen] / self.weight[seen].sum()
+        return replace(self, X=self.X[seen], weight=weight, rows=self.rows[seen])
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:

@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Subject", "fold_networks_of", "in_order", "labels_of", "subject_of"]
+    from lifenet.tables import Table, TableCoding
+
+__all__ = [
+    "Subject",
+    "fold_networks_of",
+    "in_order",
+    "labels_of",
+    "subject_of",
+    "subject_with",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +38,8 @@ class Subject:
     classes : labels of a classifier, in the order of its codes; None without any
     steps : of a pipeline, what comes before the model; None without any
     names : of the columns, where they are known without a schema
+    coding : how the user's table becomes the columns; None where they are the table's own
+    bare : whether arrays have the columns that the network reads, whatever the coding
     """
 
     network: PiecewiseLinear
@@ -36,23 +47,80 @@ class Subject:
     classes: npt.NDArray[Any] | None = None
     steps: Any = None
     names: tuple[str, ...] = ()
+    coding: TableCoding | None = None
+    bare: bool = False
 
-    def prepared(self, X: Any) -> Any:
-        """Rows as the network reads them: through the steps of the pipeline."""
+    @property
+    def reads_tables(self) -> bool:
+        """Whether the user's columns are others than those that the network reads."""
+        return self.coding is not None and not self.coding.is_plain
+
+    def prepared(self, X: Any, name: str = "X") -> Any:
+        """Rows as the network reads them: through the steps of the pipeline, then coded.
+
+        Numbers that a network reads unchanged stay what they were; of those, missing ones become
+        the median, as `predict` has it.
+        """
+        X = self._through_steps(X)
+        if self.coding is None or (self.bare and not hasattr(X, "columns")):
+            return X
+        if self.reads_tables:
+            table = self.coding.read(_with_objects(X), name)
+            if not table.n_rows:
+                raise ValueError("X has no rows, so there is nothing to read the network on.")
+            return self.coding.encode(table)
+        if not _has_gaps(X):
+            return X
+        return self.coding.encode(self.coding.read(in_order(X, self.coding.names, name), name))
+
+    def prepared_row(self, x: Any, name: str = "x") -> Any:
+        """A single row in the same way: a list, a Series, or a frame of one row."""
+        if self.steps is None and not self.reads_tables and not _has_gaps(x):
+            return x
+        if self.bare and labels_of(x) is None:
+            return x
+        return self.prepared(self.one_row(x, name), name)
+
+    def one_row(self, x: Any, name: str = "x") -> Any:
+        """A list, a Series or a frame of one row as a table of one row, before any step."""
+        labels = labels_of(x)
+        if labels is not None:
+            known = labels if self.coding is None else list(self.coding.names)
+            x = in_order(x, list(getattr(self.steps, "feature_names_in_", known)), name)
+            x = x if hasattr(x, "columns") else x.to_frame().T
+        if hasattr(x, "columns") or np.ndim(_with_objects(x)) == 2:
+            return x
+        return [x.tolist() if hasattr(x, "tolist") else list(x)]
+
+    def cells(self, X: Any, name: str = "X") -> Table | None:
+        """Rows as the user's table has them; None where that is what the network reads."""
+        if self.coding is None or not self.reads_tables:
+            return None
+        if self.bare and not hasattr(X, "columns"):
+            return None
+        return self.coding.read(_with_objects(self._through_steps(X)), name)
+
+    def _through_steps(self, X: Any) -> Any:
         if self.steps is None:
             return X
         names = getattr(self.steps, "feature_names_in_", None)
         return self.steps.transform(X if names is None else in_order(X, list(names)))
 
-    def prepared_row(self, x: Any, name: str = "x") -> Any:
-        """A single row in the same way: a list, a Series, or a frame of one row."""
-        if self.steps is None:
-            return x
-        labels = labels_of(x)
-        if labels is not None:
-            x = in_order(x, list(getattr(self.steps, "feature_names_in_", labels)), name)
-            x = x if hasattr(x, "columns") else x.to_frame().T
-        return self.prepared(x if np.ndim(x) == 2 else [x])
+
+def _with_objects(X: Any) -> Any:
+    """Lists as an array: of objects where they mix numbers with text."""
+    if hasattr(X, "columns") or hasattr(X, "dtype") or hasattr(X, "column_names"):
+        return X.toarray() if hasattr(X, "toarray") else X
+    given = np.asarray(X)
+    return np.asarray(X, dtype=object) if given.dtype.kind in "USO" else given
+
+
+def _has_gaps(X: Any) -> bool:
+    """Whether some of it is no number: missing, or in need of reading."""
+    try:
+        return bool(np.isnan(np.asarray(X, dtype=np.float64)).any())
+    except (TypeError, ValueError):
+        return labels_of(X) is not None
 
 
 def subject_of(model: Any) -> Subject:
@@ -64,7 +132,9 @@ def subject_of(model: Any) -> Subject:
     if hasattr(model, "steps") and hasattr(model, "named_steps"):
         return _of_pipeline(model)
     if hasattr(model, "network_") and hasattr(model, "schema_"):
-        return Subject(model.network_, model.schema_, getattr(model, "classes_", None))
+        coding = model.schema_.table or getattr(model, "table_", None)
+        classes = getattr(model, "classes_", None)
+        return Subject(model.network_, model.schema_, classes, coding=coding)
     if hasattr(model, "best_estimator_"):
         return subject_of(model.best_estimator_)
     raise TypeError(f"Explanations read a network, not a {type(model).__name__}. {_remedy(model)}")
@@ -81,6 +151,18 @@ def fold_networks_of(model: Any) -> FoldNetworks:
         return fold_networks_of(model.best_estimator_)
     found: FoldNetworks = getattr(model, "fold_networks_", FoldNetworks())
     return found
+
+
+def subject_with(model: Any, schema: Any) -> Subject:
+    """The same, of which more is known where a schema is given.
+
+    A network alone reads frames as the schema says; arrays have the columns that it reads.
+    """
+    subject = subject_of(model)
+    coding = getattr(schema, "table", None)
+    if coding is None or subject.coding is not None:
+        return subject
+    return replace(subject, coding=coding, bare=True)
 
 
 def _of_pipeline(pipeline: Any) -> Subject:

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lifenet.explain._level_changes import level_slopes
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lifenet._typing import Bools, Floats
     from lifenet.explain._sample import Sample
@@ -115,8 +117,19 @@ def known_values(schema: FeatureSchema) -> tuple[ColumnValues, ...]:
 
 
 def neighbours(schema: FeatureSchema, rows: Floats, wanted: Bools) -> Floats:
-    """The next training value below and above each wanted cell, (n, p, 2); NaN where none is."""
+    """The next training value below and above each wanted cell, (n, p, 2); NaN where none is.
+
+    None is next to a missing value, nor to one that says which level a category has.
+    """
     found = np.full((*rows.shape, 2), np.nan)
+    wanted = wanted & ~_gone(rows, schema.gaps)
+    indicators = set(schema.indicators)
+    for columns in (list(one.columns) for one in schema.features if one.kind == "category"):
+        own = [column for column in columns if column in indicators]
+        # Levels with an indicator are what they are, whatever is expected there.
+        for column in columns:
+            wanted[:, column] &= ~rows[:, own].any(axis=1)
+    wanted[:, sorted(indicators)] = False
     for column, known in enumerate(known_values(schema)):
         some, values = np.flatnonzero(wanted[:, column]), known.values
         own = rows[some, column]
@@ -135,7 +148,9 @@ def slopes_at_reach(sample: Sample, reach: float) -> tuple[Floats, Floats]:
 
     With a reach of 0 the slopes of the rows themselves. Otherwise those of the windows; where a
     column has no other value in reach, the change from its next value below to the one above, by
-    their distance: between such values a network may bend at will.
+    their distance: between such values a network may bend at will. Of a column that says whether
+    something is the case, such as "income is missing", the change from its not being so
+    (`level_slopes`). Cells whose value is missing have none.
 
     Returns
     -------
@@ -157,7 +172,17 @@ def slopes_at_reach(sample: Sample, reach: float) -> tuple[Floats, Floats]:
         rise = along.increment(ends[some, column, 0], ends[some, column, 1])[:, output]
         slopes[some, column] = rise / apart[some, column]
         width[some, column] = apart[some, column]
+    for column, change in level_slopes(sample).items():
+        slopes[:, column], width[:, column] = change, 1.0
     return slopes, width
+
+
+def _gone(rows: Floats, gaps: Mapping[int, int] | None) -> Bools:
+    """Cells that stand for a missing value, (n, p)."""
+    gone = np.zeros(rows.shape, dtype=bool)
+    for column, indicator in (gaps or {}).items():
+        gone[:, column] = rows[:, indicator] != 0
+    return gone
 
 
 def _same(values: Floats, own: Floats) -> Bools:
@@ -165,8 +190,14 @@ def _same(values: Floats, own: Floats) -> Bools:
     return np.asarray(values.astype(np.float32) == own.astype(np.float32))
 
 
-def windows_of(values: Sequence[ColumnValues], rows: Floats, reach: float) -> Windows:
-    """The windows of some rows."""
+def windows_of(
+    values: Sequence[ColumnValues],
+    rows: Floats,
+    reach: float,
+    gaps: Mapping[int, int] | None = None,
+) -> Windows:
+    """The windows of some rows; `gaps` as in `lines_of`."""
+    gone = _gone(rows, gaps)
     parts = [one.windows(rows[:, column], reach) for column, one in enumerate(values)]
     width = max((int((high - low).max(initial=0)) for low, high in parts), default=0)
     targets = np.broadcast_to(rows, (width, *rows.shape)).copy()
@@ -176,7 +207,7 @@ def windows_of(values: Sequence[ColumnValues], rows: Floats, reach: float) -> Wi
             at = low + place
             inside = at < high
             value = one.values[np.minimum(at, len(one.values) - 1)]
-            counted = inside & ~_same(value, rows[:, column])
+            counted = inside & ~_same(value, rows[:, column]) & ~gone[:, column]
             targets[place, counted, column] = value[counted]
             weight[place, counted, column] = one.counts[at[counted]]
     total = weight.sum(axis=0)
@@ -187,7 +218,8 @@ def window_lines(
     network: PiecewiseLinear, rows: Floats, schema: FeatureSchema, reach: float
 ) -> WindowLines:
     """Lines of all columns of rows (n, p), evaluated exactly on each moved column alone."""
-    return lines_of(network.moves, network.n_outputs, rows, known_values(schema), reach)
+    values, gaps = known_values(schema), schema.gaps
+    return lines_of(network.moves, network.n_outputs, rows, values, reach, gaps=gaps)
 
 
 def lines_of(
@@ -197,6 +229,7 @@ def lines_of(
     values: Sequence[ColumnValues],
     reach: float,
     given: Floats | None = None,
+    gaps: Mapping[int, int] | None = None,
 ) -> WindowLines:
     """The same of anything that says what moves of a column alone do to its scores.
 
@@ -204,12 +237,14 @@ def lines_of(
     ----------
     moves : (n, p), (s, n, p) -> (s, n, p, n_outputs), as of `PiecewiseLinear`
     given : (n, p), slopes to take instead of those of least squares; windows with NaN do not count
+    gaps : for each column whose value may be missing, the one that is 1 in the rows where it is;
+        these have no window
     """
     shape = (*rows.shape, n_outputs)
     slopes, total, left = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     known, low, high = np.zeros(rows.shape, dtype=bool), rows.copy(), rows.copy()
     for block in _blocks(rows, values, reach):
-        here = windows_of(values, rows[block], reach)
+        here = windows_of(values, rows[block], reach, gaps)
         if not len(here.targets):
             continue
         change = moves(rows[block], here.targets)

@@ -14,7 +14,7 @@ from lifenet.explain._dependence_parts import DependenceParts
 from lifenet.explain._exact_parts import ExactParts
 from lifenet.explain._margins import Margin, draw_product, margins_of
 from lifenet.explain._sample import Sample, sums_by, table_of
-from lifenet.explain._subject import subject_of
+from lifenet.explain._subject import subject_with
 from lifenet.explain.effects import Curve
 from lifenet.explain.interactions import interaction_strength
 from lifenet.explain.pairs import PairEffect, shares_at
@@ -205,6 +205,7 @@ def decompose(
 
     Means are over the product of the features' own distributions, as the rows `X` have them; of a
     column with many values, some hundred stand for all. The dummies of a category are one feature.
+    A missing value is one more value of its column.
 
     Where every neuron reads at most two features, the parts sum to the score exactly, for any
     rows, and all pairs are there. Else parts are partial dependences over background rows, drawn
@@ -274,7 +275,7 @@ def decompose(
         exact=exact is not None,
         band=beside.words,
         _parts=parts,
-        _subject=subject_of(network),
+        _subject=subject_with(network, schema),
     )
 
 
@@ -359,7 +360,7 @@ def _curves(
         mass[np.searchsorted(axis.places, margin.places)] = margin.mass
         effect = parts.curve(feature, axis)
         name = sample.features[feature]
-        curves.append(Curve(name, axis.places, effect, level, mass, axis.labels))
+        curves.append(Curve(name, axis.values, effect, level, mass, axis.labels, kind=margin.kind))
     return curves
 
 
@@ -376,7 +377,7 @@ def _surfaces(
     deviation: float,
 ) -> tuple[PairEffect, ...]:
     axes, places = [margin.surface_axis() for margin in margins], _places(sample, margins)
-    within = [axis.locate(place)[0] for axis, place in zip(axes, places, strict=True)]
+    within = [axis.cell(place) for axis, place in zip(axes, places, strict=True)]
     found = []
     for pair, (first, second) in enumerate(parts.pairs):
         one, other = axes[first], axes[second]
@@ -386,7 +387,7 @@ def _surfaces(
         found.append(
             PairEffect(
                 features=(sample.features[first], sample.features[second]),
-                values=(one.places, other.places),
+                values=(one.values, other.values),
                 effect=parts.surface(pair, one, other),
                 mass=mass[: shape[0] * shape[1]].reshape(shape),
                 share=shares_at(
@@ -395,6 +396,7 @@ def _surfaces(
                 strength=float(strengths[pair]),
                 spread=deviation,
                 labels=(one.labels, other.labels),
+                kinds=(margins[first].kind, margins[second].kind),
             )
         )
     return tuple(found)

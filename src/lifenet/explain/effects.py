@@ -10,10 +10,12 @@ import numpy as np
 from lifenet._extras import require
 from lifenet._shown import shown
 from lifenet.explain._bands import beside_of
+from lifenet.explain._level_changes import missing_change
 from lifenet.explain._sample import Sample, sums_by
 from lifenet.explain.levels import levels_of
 from lifenet.kernels.quantiles import weighted_quantiles
 from lifenet.network import CodedNetwork
+from lifenet.tables import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from lifenet._typing import Floats
+    from lifenet._typing import Floats, Integers
     from lifenet.explain.levels import Levels
     from lifenet.network import PiecewiseLinear
     from lifenet.schema import FeatureSchema
@@ -40,12 +42,15 @@ class Curve:
     ----------
     feature : its name
     values : ndarray of shape (g,), ascending, in the units of the column; of a category 0, 1, ...
+        Of a date, days since 1970. Of a column with gaps the last is NaN, for missing values.
     effect : ndarray of shape (g,), zero on the average over the rows
     level : what to add to the effect: of accumulated effects the mean score; of a partial
         dependence, what makes it the mean of the score over the rows at each value
     mass : ndarray of shape (g,), share of the rows at each value, or nearest to it
     labels : names of the values of a category, else None
     low, high : ndarrays of shape (g,), ends of the band about the effect; None without a band
+    kind : what the values are: "number", "boolean", "date", "duration", "month", "weekday", "hour"
+        or "category"
     """
 
     feature: str
@@ -56,6 +61,22 @@ class Curve:
     labels: tuple[str, ...] | None = None
     low: Floats | None = None
     high: Floats | None = None
+    kind: str = "number"
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether the last entries are those of missing values."""
+        return bool(np.isnan(self.values[-1]))
+
+    @property
+    def missing(self) -> float | None:
+        """The effect of a missing value; None where training had none, and of a category."""
+        return float(self.effect[-1]) if self.has_missing else None
+
+    @property
+    def observed(self) -> Curve:
+        """The curve where there is a value."""
+        return self.part(slice(0, len(self.values) - 1)) if self.has_missing else self
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -70,21 +91,28 @@ class Curve:
         return float(np.sqrt(self.mass @ np.square(self.effect - mean)))
 
     def at(self, values: npt.ArrayLike) -> Floats:
-        """The effect at other values: linear between its own, flat outside."""
-        return np.interp(np.asarray(values, dtype=np.float64), self.values, self.effect)
+        """The effect at other values: linear between its own, flat outside; NaN is missing."""
+        wanted, known = np.asarray(values, dtype=np.float64), self.observed
+        found = np.interp(wanted, known.values, known.effect)
+        return np.where(np.isnan(wanted), np.nan if self.missing is None else self.missing, found)
 
-    def part(self, kept: slice) -> Curve:
+    def part(self, kept: slice | Integers) -> Curve:
         """The curve at some of its values."""
         low, high = (None if one is None else one[kept] for one in (self.low, self.high))
         values, effect, mass = self.values[kept], self.effect[kept], self.mass[kept]
         return replace(self, values=values, effect=effect, mass=mass, low=low, high=high)
+
+    def text(self, value: float) -> str:
+        """A value as people read it: a date as a date."""
+        plain = self.kind == "number" and not np.isnan(value)
+        return f"{value:g}" if plain else value_text(value, self.kind)
 
     def columns(self) -> dict[str, Any]:
         """What a table of it has: value, label, effect, low, high, mass."""
         missing = np.full(len(self.values), np.nan)
         return {
             "value": self.values,
-            "label": self.labels or [f"{value:g}" for value in self.values],
+            "label": self.labels or [self.text(value) for value in self.values],
             "effect": self.effect,
             "low": missing if self.low is None else self.low,
             "high": missing if self.high is None else self.high,
@@ -168,6 +196,13 @@ def accumulated_effects(
     pairs, in least squares weighted by the rows behind each. No order of the levels matters, and
     two levels have the effect that a binary column has.
 
+    Of a column with gaps the curve is that of the rows that have a value. A missing value has the
+    weighted mean over all rows of::
+
+        f(x without the value) - f(x with it) + the effect of that value
+
+    with the row's own value, or where it has none the median in training.
+
     The band reaches, at each value, from the lowest to the highest effect of the networks of the
     folds, whose mean the network of a cross-fitted model is. Each was fitted to most of the rows
     of the others, so a band says how much single networks differ. It is no confidence interval.
@@ -206,7 +241,7 @@ def accumulated_effects(
 def accumulated_curves(sample: Sample, features: Sequence[int]) -> list[Curve]:
     """Accumulated effects of features by number."""
     level = float(sample.mean(sample.score))
-    single = [feature for feature in features if len(sample.groups[feature]) == 1]
+    single = [feature for feature in features if sample.column_of(feature) is not None]
     found = dict(zip(single, _accumulate(sample, single, level), strict=True))
     for feature in features:
         if feature not in found:
@@ -230,27 +265,60 @@ def features_named(sample: Sample, features: Iterable[str] | None) -> list[int]:
 
 
 def _accumulate(sample: Sample, features: list[int], level: float) -> Iterator[Curve]:
-    """Curves of features of one column each."""
+    """Curves of numbers."""
     columns = [sample.groups[feature][0] for feature in features]
-    grids = [np.unique(sample.X[:, column], return_inverse=True) for column in columns]
+    grids = [_grid_of_rows(sample, feature) for feature in features]
+    weights = [_weight_observed(sample, feature) for feature in features]
     rise = [np.zeros(len(values)) for values, _ in grids]  # the last entry stays zero
     for start in range(0, len(sample.X) if columns else 0, _BLOCK_ROWS):
         block = slice(start, start + _BLOCK_ROWS)
-        rows, weight = sample.X[block], sample.weight[block]
+        rows = sample.X[block]
         targets = np.stack([rows, rows])
         for column, (values, place) in zip(columns, grids, strict=True):
             targets[0, :, column] = values[np.minimum(place[block] + 1, len(values) - 1)]
             targets[1, :, column] = values[np.maximum(place[block] - 1, 0)]
         moved = sample.network.moves(rows, targets)[..., sample.output]
-        for total, column, (values, place) in zip(rise, columns, grids, strict=True):
-            up, down = weight * moved[0, :, column], weight * moved[1, :, column]
+        for total, column, weight, (values, place) in zip(
+            rise, columns, weights, grids, strict=True
+        ):
+            up, down = (weight[block] * moved[way, :, column] for way in (0, 1))
             total += sums_by(place[block], up, len(values))
             total[:-1] -= sums_by(place[block], down, len(values))[1:]
-    for feature, total, (values, place) in zip(features, rise, grids, strict=True):
-        mass = sums_by(place, sample.weight, len(values))
+    for feature, total, weight, (values, place) in zip(features, rise, weights, grids, strict=True):
+        mass = sums_by(place, weight, len(values))
         effect = np.concatenate([[0.0], np.cumsum(total[:-1] / (mass[:-1] + mass[1:]))])
-        effect -= mass @ effect
-        yield Curve(sample.features[feature], values, effect, level, mass)
+        yield curve_of_rows(sample, feature, values, effect, mass, level)
+
+
+def _grid_of_rows(sample: Sample, feature: int) -> tuple[Floats, Integers]:
+    """Distinct values of the rows that have one, and which of them each row has."""
+    column = sample.X[:, sample.groups[feature][0]]
+    seen = sample.observed(feature)
+    if seen is None:
+        values, place = np.unique(column, return_inverse=True)
+        return values, place.ravel()
+    values = np.unique(column[seen]) if seen.any() else np.array([sample.kinds[feature].neutral])
+    return values, np.minimum(np.searchsorted(values, column), len(values) - 1)
+
+
+def _weight_observed(sample: Sample, feature: int) -> Floats:
+    """Weights of the rows; zero where the value is missing."""
+    seen = sample.observed(feature)
+    return sample.weight if seen is None else np.where(seen, sample.weight, 0.0)
+
+
+def curve_of_rows(
+    sample: Sample, feature: int, values: Floats, effect: Floats, mass: Floats, level: float
+) -> Curve:
+    """An effect on the values that rows have, with that of a missing one, and mean zero."""
+    if sample.observed(feature) is not None:
+        change, compared = missing_change(sample, sample.kinds[feature])
+        missing = float(sample.mean(change + np.interp(compared, values, effect)))
+        values, effect = np.append(values, np.nan), np.append(effect, missing)
+        mass = np.append(mass, 1.0 - mass.sum())
+    effect = effect - mass @ effect
+    name, kind = sample.features[feature], sample.kinds[feature].kind
+    return Curve(name, values, effect, level, mass, kind=kind)
 
 
 def _contrast(sample: Sample, feature: int, level: float) -> Curve:
@@ -285,7 +353,8 @@ def _level_curve(
     sample: Sample, feature: int, levels: Levels, effect: Floats, level: float
 ) -> Curve:
     places = np.arange(len(effect), dtype=np.float64)
-    return Curve(sample.features[feature], places, effect, level, levels.share, levels.labels)
+    name, share = sample.features[feature], levels.share
+    return Curve(name, places, effect, level, share, levels.labels, kind="category")
 
 
 def partial_dependence(
@@ -303,7 +372,8 @@ def partial_dependence(
 
     The mean of the score over the rows with the feature set to each value. One sort of the rows a
     neuron serves the whole grid, so the time does not grow with rows times grid. Where features
-    depend on each other it scores rows that cannot occur: see `accumulated_effects`.
+    depend on each other it scores rows that cannot occur: see `accumulated_effects`. Missing is
+    one more value that all rows are set to.
 
     Parameters
     ----------
@@ -331,10 +401,12 @@ def partial_dependence(
 
 def _values_of(sample: Sample, feature: int, grid: npt.ArrayLike | int) -> Floats | None:
     """Values that a feature is set to; None for the levels of a category."""
-    if len(sample.groups[feature]) > 1:
+    column = sample.column_of(feature)
+    if column is None:
         return None
-    column = sample.groups[feature][0]
-    return _dense_grid(sample, column, grid) if isinstance(grid, int) else check_grid(grid)
+    if not isinstance(grid, int):
+        return check_grid(grid)
+    return _dense_grid(sample.where_observed(feature), column, grid)
 
 
 def _depend(sample: Sample, feature: int, values: Floats | None) -> Curve:
@@ -343,13 +415,22 @@ def _depend(sample: Sample, feature: int, values: Floats | None) -> Curve:
         means = np.array([sample.mean(score) for score in _scores_at(sample, levels)])
         level = float(levels.share @ means)
         return _level_curve(sample, feature, levels, means - level, level)
-    column = sample.groups[feature][0]
-    along = sample.network.along(sample.X, column)
+    one, column, rows = sample.kinds[feature], sample.groups[feature][0], sample.X
+    weight = _weight_observed(sample, feature)
+    nearest = np.searchsorted((values[1:] + values[:-1]) / 2, rows[:, column])
+    mass = sums_by(nearest, weight, len(values))
+    if one.missing is not None:
+        rows = rows.copy()
+        rows[:, one.missing] = 0.0
+    along = sample.network.along(rows, column)
     means = np.asarray(along.mean(values, sample.weight)[:, sample.output], dtype=np.float64)
-    nearest = np.searchsorted((values[1:] + values[:-1]) / 2, sample.X[:, column])
-    mass = sums_by(nearest, sample.weight, len(values))
+    if one.missing is not None:
+        rows[:, [column, one.missing]] = one.neutral, 1.0
+        without = sample.mean(sample.network.score(rows)[:, sample.output])
+        values, means = np.append(values, np.nan), np.append(means, without)
+        mass = np.append(mass, 1.0 - mass.sum())
     level = float(mass @ means)
-    return Curve(sample.features[feature], values, means - level, level, mass)
+    return Curve(sample.features[feature], values, means - level, level, mass, kind=one.kind)
 
 
 def grid_of(sample: Sample, column: int, size: int) -> Floats:

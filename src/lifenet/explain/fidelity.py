@@ -20,13 +20,13 @@ from lifenet.explain._windows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
     import pandas as pd
 
     from lifenet._typing import Floats
-    from lifenet.explain._windows import WindowLines
+    from lifenet.explain._windows import WindowLines, Windows
     from lifenet.schema import ColumnValues, FeatureSchema
 
 __all__ = ["EquationFidelity", "Roughness", "equation_fidelity", "roughness"]
@@ -117,7 +117,7 @@ def equation_fidelity(
     the training rows had it. With the change of the score ``d`` and the change that the slopes
     promise ``e`` the fidelity is ``1 - sum (d - e)^2 / sum d^2``, over all rows and columns, each
     with the mean over its moves: one column at a time, and all columns at once. Columns without
-    another value in reach do not count.
+    another value in reach do not count, nor do missing values.
 
     Parameters
     ----------
@@ -157,13 +157,14 @@ def equation_fidelity(
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
     model = Predictor.of_network(sample.network, sample.output)
     rows, weight = _some(sample, max_rows)
+    gaps = sample.schema.gaps
 
     def given(share: float) -> Floats | None:
         if slopes == "pointwise":
             return model.gradient(rows)
         if moves is None:
             return None
-        lines = lines_of(model.moves, 1, rows, sample.values, share)
+        lines = lines_of(model.moves, 1, rows, sample.values, share, gaps=gaps)
         return np.where(lines.known, lines.slopes[..., 0], np.nan)
 
     values = sample.values
@@ -171,7 +172,7 @@ def equation_fidelity(
         # Reaches are those of the training span: what is within reach does not depend on a sample.
         pairs = zip(known_values(moves), values, strict=True)
         values = tuple(replace(fresh, span=own.span) for fresh, own in pairs)
-    found = _read(model, rows, weight, values, _reaches(reach), given, random_state)
+    found = _read(model, rows, weight, values, gaps, _reaches(reach), given, random_state)
     return EquationFidelity(sample.schema, **found, slopes=slopes)
 
 
@@ -207,8 +208,9 @@ def roughness(
     """
     model, sample = predictor_of(predictor, X, schema, sample_weight, output)
     rows, weight = _some(sample, max_rows)
+    values, gaps = sample.values, sample.schema.gaps
     found = _read(
-        model, rows, weight, sample.values, _reaches(reach), lambda share: None, random_state
+        model, rows, weight, values, gaps, _reaches(reach), lambda share: None, random_state
     )
     left = {name: 1.0 - found[name] for name in ("one", "together", "by_column")}
     return Roughness(sample.schema, **(found | left))
@@ -234,6 +236,7 @@ def _read(
     rows: Floats,
     weight: Floats,
     values: Sequence[ColumnValues],
+    gaps: Mapping[int, int],
     reaches: list[float],
     given: Callable[[float], Floats | None],
     random_state: int | np.random.Generator,
@@ -243,13 +246,14 @@ def _read(
     one, together, by_column, counted = [], [], [], []
     for reach in reaches:
         slopes = given(reach)
-        lines = lines_of(model.moves, 1, rows, values, reach, slopes)
+        lines = lines_of(model.moves, 1, rows, values, reach, slopes, gaps)
         slopes = lines.slopes[..., 0] if slopes is None else np.nan_to_num(slopes)
         total, left = (np.einsum("n,npk->p", weight, part) for part in (lines.total, lines.left))
         one.append(share_explained(total.sum(), left.sum()))
         by_column.append(np.where(lines.known.any(axis=0), share_explained(total, left), np.nan))
         counted.append(int((weight @ lines.known >= 0.1).sum()))
-        together.append(_jointly(model, rows, weight, values, reach, slopes, lines, generator))
+        windows = windows_of(values, rows, reach, gaps)
+        together.append(_jointly(model, rows, weight, windows, slopes, lines, generator))
     shares = {"reach": reaches, "one": one, "together": together, "by_column": by_column}
     found = {name: np.array(share, dtype=np.float64) for name, share in shares.items()}
     return {**found, "n_columns": np.array(counted, dtype=np.intp)}
@@ -259,8 +263,7 @@ def _jointly(
     model: Predictor,
     rows: Floats,
     weight: Floats,
-    values: Sequence[ColumnValues],
-    reach: float,
+    windows: Windows,
     slopes: Floats,
     lines: WindowLines,
     generator: np.random.Generator,
@@ -268,7 +271,6 @@ def _jointly(
     """Fidelity where all columns with a value in reach move at once."""
     if not lines.known.any():
         return np.nan
-    windows = windows_of(values, rows, reach)
     reached = np.cumsum(windows.weight, axis=0)
     own, total, left = model.score(rows), 0.0, 0.0
     for _ in range(_DRAWS):

@@ -8,7 +8,13 @@ import numpy as np
 
 from lifenet.explain._bands import beside_of
 from lifenet.explain._sample import Sample, sums_by
-from lifenet.explain.effects import Curve, Effects, accumulated_curves, features_named
+from lifenet.explain.effects import (
+    Curve,
+    Effects,
+    accumulated_curves,
+    curve_of_rows,
+    features_named,
+)
 from lifenet.kernels.smoothing import LevelBasis, smooth
 
 if TYPE_CHECKING:
@@ -39,7 +45,8 @@ def integrated_effects(
     The slope of each row, smoothed over its column to ``g_main``, is integrated by the midpoint
     rule between neighbouring distinct values of the column; a constant makes the mean over the
     rows zero. Where a column has few values, the means of the slopes at both ends of an interval
-    are averaged. A category has no slopes: its effect is that of `accumulated_effects`.
+    are averaged. A category has no slopes: its effect is that of `accumulated_effects`, and so is
+    that of a missing value beside the curve.
 
     It looks at slopes where rows are, and so misses kinks between the values of a coarse column
     (the hours of a day); `accumulated_effects` does not.
@@ -65,16 +72,20 @@ def _integrated(sample: Sample, features: Sequence[int]) -> list[Curve]:
     counts = sample.weight * sample.total
     curves = []
     for feature in features:
-        columns = sample.groups[feature]
-        if len(columns) > 1:
+        column = sample.column_of(feature)
+        if column is None:
             curves += accumulated_curves(sample, [feature])
             continue
-        values, place = np.unique(sample.X[:, columns[0]], return_inverse=True)
-        slope = smooth(sample.X[:, columns[0]], gradient[:, list(columns)], counts)
-        mass = sums_by(place, sample.weight, len(values))
+        seen = sample.observed(feature)
+        some = np.arange(len(sample.X)) if seen is None or not seen.any() else np.flatnonzero(seen)
+        own = sample.X[some, column]
+        values, place = np.unique(own, return_inverse=True)
+        slope = smooth(own, gradient[some][:, [column]], counts[some])
+        mass = sums_by(place, sample.weight[some], len(values))
+        if seen is not None and not seen.any():
+            mass = np.zeros(len(values))
         effect = _integrate(slope, values)
-        effect -= mass @ effect
-        curves.append(Curve(sample.features[feature], values, effect, level, mass))
+        curves.append(curve_of_rows(sample, feature, values, effect, mass, level))
     return curves
 
 

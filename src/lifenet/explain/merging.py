@@ -9,6 +9,7 @@ import numpy as np
 
 from lifenet._extras import require
 from lifenet._shown import shown
+from lifenet.explain._conditions import conditions_of
 from lifenet.explain._glm import (
     Equation,
     Target,
@@ -20,8 +21,7 @@ from lifenet.explain._glm import (
 )
 from lifenet.explain._partition import Box, grow_partitions
 from lifenet.explain._sample import Sample, sums_by, table_of
-from lifenet.explain._subject import Subject, subject_of
-from lifenet.explain.one_row import MINUS
+from lifenet.explain._subject import Subject, subject_with
 from lifenet.explain.regions import counted_weight, region_means
 
 if TYPE_CHECKING:
@@ -172,20 +172,12 @@ class MergedRegions:
     def conditions(self, region: int, names: Sequence[str] | None = None) -> tuple[str, ...]:
         """The conditions that bound a region, each as text; none for all rows.
 
-        `names` may stand in place of those of the schema.
+        `names` may stand in place of those of the schema. A row without a value lies where the
+        median does; where that is not in all of a column's values, it is said.
         """
         if not -self.n_regions <= region < self.n_regions:
             raise IndexError(f"There are {self.n_regions} regions; there is no {region}.")
-        names, said = names or self.schema.names, []
-        for column, low, high in self.boxes[region].sides:
-            ends = _exact(low), _exact(high)
-            if np.isfinite(low) and np.isfinite(high):
-                said.append(f"{ends[0]} < {names[column]} <= {ends[1]}")
-            elif np.isfinite(low):
-                said.append(f"{names[column]} > {ends[0]}")
-            else:
-                said.append(f"{names[column]} <= {ends[1]}")
-        return tuple(said)
+        return conditions_of(self.boxes[region], self.schema, names or self.schema.names)
 
     def to_frame(self) -> pd.DataFrame:
         """The equations, one row for each region and term, the intercept first.
@@ -280,7 +272,7 @@ def merge_regions(
         raise ValueError(f"fidelity is an R², at most 1; it is {fidelity}.")
     sample = Sample.of(network, X, schema=schema, sample_weight=sample_weight, output=output)
     target = target_of(sample, len(X), y, loss)
-    subject = subject_of(network)
+    subject = subject_with(network, schema)
     _check_target(target, fit_to)
     weight = counted_weight(sample, len(X), sample_weight)
     least = _least_rows(min_rows, weight, sample.X.shape[1])
@@ -395,12 +387,6 @@ def _least_rows(min_rows: float | str, weight: Floats, n_columns: int) -> float:
     if not min_rows > 0:
         raise ValueError(f"min_rows must be above 0; it is {min_rows}.")
     return float(min_rows)
-
-
-def _exact(value: float) -> str:
-    """A number in as few digits as tell it from all others, and with a real minus."""
-    text = f"{abs(value):.12g}"
-    return MINUS + text if value < 0 else text
 
 
 def _check_target(target: Target, fit_to: str) -> None:

@@ -9,18 +9,20 @@ import numpy as np
 
 from lifenet._extras import require
 from lifenet._shown import shown
-from lifenet.explain.levels import BASE_LEVEL
+from lifenet.kernels.numbers import MINUS, number_text
+from lifenet.tables import value_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from lifenet._typing import Bools, Floats, Integers
+    from lifenet.explain._cells import Cells
+    from lifenet.explain._level_changes import LevelChanges
     from lifenet.explain.boundaries import Boundary
     from lifenet.schema import FeatureSchema
 
 __all__ = ["MINUS", "RowExplanation", "number_text"]
 
-MINUS = "\N{MINUS SIGN}"
 #: Columns out of range that are named in words; the others are counted.
 _MOST_NAMED = 5
 #: Fidelity below which a column's slope is named as a poor one.
@@ -76,6 +78,12 @@ class RowExplanation:
         the nearest values below and above at which the equation changes, and why.
     region_share : float or None
         With a reach of 0, share of the background rows that lie in the row's region.
+    cells : Cells
+        The row's own cells as text, and which of them training never had.
+    level_changes : dict of feature to pairs of a level and a change
+        For categories of the user's table, what going to the most frequent other levels and to a
+        missing value would change, exactly; for numbers with gaps, to a missing value, or from it
+        to the median.
     as_far : float or None
         Share of the background rows that are at least as far from their centre as the row, by
         Mahalanobis distance; 0 where it is farther out than all.
@@ -102,6 +110,8 @@ class RowExplanation:
     boundaries: tuple[Boundary, ...]
     region_share: float | None
     as_far: float | None
+    cells: Cells
+    level_changes: LevelChanges
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -110,9 +120,8 @@ class RowExplanation:
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """Columns whose value lies outside the range seen in training."""
-        outside = self.schema.outside(self.x[None])[0]
-        return tuple(name for name, out in zip(self.schema.names, outside, strict=True) if out)
+        """Columns whose value lies outside the range, or is no level, seen in training."""
+        return self.cells.outside
 
     @property
     def extrapolates(self) -> bool:
@@ -122,13 +131,7 @@ class RowExplanation:
     @property
     def caution(self) -> str:
         """What to beware of, in words; empty where the row lies among the data."""
-        schema, said = self.schema, []
-        for name in self.outside[:_MOST_NAMED]:
-            column = schema.names.index(name)
-            value, *ends = map(
-                number_text, (self.x[column], schema.lower[column], schema.upper[column])
-            )
-            said.append(f"{name} = {value} (seen in training: {' to '.join(ends)})")
+        said = list(self.cells.cautions[:_MOST_NAMED])
         if len(self.outside) > _MOST_NAMED:
             said.append(f"{len(self.outside) - _MOST_NAMED} more columns")
         if self.as_far == 0:
@@ -164,15 +167,38 @@ class RowExplanation:
             return ("This equation is that of the row itself; how far it holds is not said.",)
         names = np.array(self.schema.names)
         held = np.isnan(self.window[:, 0])
-        said = [self._overall(held)]
+        held[list(self.schema.codes_of_levels)] = False
+        said = [self._overall()]
         poor = np.flatnonzero(self.fidelity < _POOR)
         if len(poor) and self.explained >= _POOR:
             few = [f"{names[at]} ({_percent(self.fidelity[at])})" for at in poor[:_MOST_NAMED]]
             more = f" and {len(poor) - _MOST_NAMED} more" if len(poor) > _MOST_NAMED else ""
             said.append(f"It explains less than half for {', '.join(few)}{more}.")
+        missing = self._missing
+        held[[column for column, gone in missing.items() if gone]] = False
         if held.any():
             said.append(self._jumps(np.flatnonzero(held)))
+        if self.level_changes:
+            said.append(self._levels())
         return tuple(said)
+
+    @property
+    def _missing(self) -> dict[int, bool]:
+        """For each column that may be without a value, whether it is."""
+        return {at: bool(self.x[gone]) for at, gone in self.schema.gaps.items()}
+
+    def _levels(self) -> str:
+        """What other levels, and missing values, would change, the largest first."""
+        names = sorted(
+            self.level_changes,
+            key=lambda name: -max(abs(change) for _, change in self.level_changes[name]),
+        )
+        said = []
+        for name in names[:_MOST_NAMED]:
+            steps = [f"to {level}: {_signed(change)}" for level, change in self.level_changes[name]]
+            said.append(f"{name} ({'; '.join(steps)})")
+        more = f"; and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        return f"Exact changes to other levels: {', '.join(said)}{more}."
 
     def _jumps(self, held: Integers) -> str:
         """What the nearest values of columns without a slope change, the largest first."""
@@ -182,8 +208,7 @@ class RowExplanation:
         for column in order[:_MOST_NAMED]:
             ends = zip(self.nearest[column], self.nearest_change[column], strict=True)
             steps = [
-                f"to {number_text(value)}: {'+' if change > 0 else MINUS if change < 0 else ''}"
-                f"{number_text(abs(change), 3)}"
+                f"to {value_text(value, self._kinds[column])}: {_signed(change)}"
                 for value, change in ends
                 if np.isfinite(value)
             ]
@@ -194,7 +219,15 @@ class RowExplanation:
             f"{', '.join(said)}{more}."
         )
 
-    def _overall(self, held: Bools) -> str:
+    @property
+    def _kinds(self) -> dict[int, str]:
+        """What the values of each column are, where they are no category's."""
+        kinds = dict.fromkeys(range(len(self.x)), "number")
+        features = self.schema.features
+        return kinds | {one.columns[0]: one.kind for one in features if one.kind != "category"}
+
+    def _overall(self) -> str:
+        held = np.isnan(self.window[:, 0])
         if held.all():
             return "No column has another training value in reach, so that there are no slopes."
         if np.isnan(self.explained):
@@ -203,7 +236,7 @@ class RowExplanation:
         of = "what the model does"
         if (~held).sum() == 1:
             column = int(np.flatnonzero(~held)[0])
-            low, high = (number_text(end) for end in self.window[column])
+            low, high = (value_text(end, self._kinds[column]) for end in self.window[column])
             name = self.schema.names[column]
             return f"With {name} from {low} to {high} this equation explains {text} of {of}."
         return (
@@ -214,27 +247,44 @@ class RowExplanation:
     def equation(self, digits: int = 4) -> str:
         """The row's equation, such as ``3.21 + 0.42·temp − 1.5·hum``; zero slopes are left out.
 
-        `worth` says how far it holds.
+        At a reach it is read under conditions, which come last: ``..., if purpose = car and income
+        is missing``. At the row itself, ``[purpose = car]`` is 1 where that is so, else 0. A date
+        counts days since 1970. `worth` says how far the equation holds.
         """
         terms = [number_text(self.intercept, digits)]
-        for slope, name in zip(self.slopes, self.schema.names, strict=True):
+        for slope, name in zip(self.slopes, self._terms(), strict=True):
             if slope:
                 sign = "+" if slope > 0 else MINUS
                 terms.append(f"{sign} {number_text(abs(slope), digits)}·{name}")
-        return " ".join(terms)
+        conditions = self.conditions() if self.reach > 0 else ()
+        where = f", if {' and '.join(conditions)}" if conditions else ""
+        return " ".join(terms) + where
+
+    def _terms(self) -> list[str]:
+        """What each column is called in an equation."""
+        names = list(self.schema.names)
+        for column in self.schema.indicators:
+            names[column] = f"[{names[column]}]"
+        for column, kind in self._kinds.items():
+            if kind == "date":
+                names[column] = f"days({names[column]})"
+        return names
+
+    def conditions(self) -> tuple[str, ...]:
+        """What is so in this row and has no slope: "purpose = car", "income is missing"."""
+        found = []
+        for feature, text in zip(self.schema.features, self.values(), strict=True):
+            if feature.missing is not None and self.x[feature.missing]:
+                found.append(f"{feature.name} is missing")
+            elif (feature.kind == "category" and self.schema.table is not None) or (
+                feature.kind == "boolean" and not self.slopes[feature.columns[0]]
+            ):
+                found.append(f"{feature.name} = {text}")
+        return tuple(found)
 
     def values(self) -> tuple[str, ...]:
-        """The row's value of each feature as text; for dummies, the level."""
-        return tuple(self._value(name, list(columns)) for name, columns in self.schema.groups)
-
-    def _value(self, feature: str, columns: list[int]) -> str:
-        values, names = self.x[columns], [self.schema.names[column] for column in columns]
-        if names == [feature]:
-            return number_text(values[0])
-        if not np.isin(values, (0.0, 1.0)).all() or values.sum() > 1:
-            return ", ".join(number_text(value) for value in values)
-        on = [name for name, value in zip(names, values, strict=True) if value]
-        return on[0].removeprefix(feature).lstrip("=_ ") or on[0] if on else BASE_LEVEL
+        """The row's value of each feature as text: a level, a date, "missing"."""
+        return self.cells.texts
 
     def steps(self, max_features: int = 12) -> tuple[tuple[str, float], ...]:
         """The waterfall: label and part of each feature, the largest first.
@@ -257,11 +307,14 @@ class RowExplanation:
     def to_frame(self) -> pd.DataFrame:
         """One row a feature, in their order.
 
-        Columns: feature, value (NaN for a category), label (its value or level as text), part (of
-        the waterfall), contribution (to the equation).
+        Columns: feature, value (NaN for a category, and where it is missing), label (its value or
+        level as text), part (of the waterfall), contribution (to the equation).
         """
         single = [
-            self.x[columns[0]] if len(columns) == 1 else np.nan for _, columns in self.schema.groups
+            np.nan
+            if one.kind == "category" or (one.missing is not None and self.x[one.missing])
+            else self.x[one.columns[0]]
+            for one in self.schema.features
         ]
         return _frame(
             {
@@ -282,7 +335,7 @@ class RowExplanation:
         itself, the other columns held), change (the smallest that leaves the region), outside (of
         training).
         """
-        outside = self.outside
+        out = ~((self.x >= self.schema.lower) & (self.x <= self.schema.upper))
         return _frame(
             {
                 "column": self.schema.names,
@@ -299,7 +352,7 @@ class RowExplanation:
                 "holds_from": self.limits[:, 0],
                 "holds_to": self.limits[:, 1],
                 "change": self.smallest_change,
-                "outside": [name in outside for name in self.schema.names],
+                "outside": out,
             }
         )
 
@@ -337,18 +390,16 @@ class RowExplanation:
         return _frame(shown)
 
 
+def _signed(change: float) -> str:
+    sign = "+" if change > 0 else MINUS if change < 0 else ""
+    return sign + number_text(abs(change), 3)
+
+
 def _percent(share: float) -> str:
     """A share in words: not above what it is, and in the end as bad as nothing."""
     if share <= 0:
         return "nothing"
     return f"{min(np.floor(100 * share + 1e-9), 100):.0f} %"
-
-
-def number_text(value: float, digits: int = 4) -> str:
-    """A number with about `digits` digits, never fewer than its whole part, and a real minus."""
-    size = abs(float(value))
-    text = f"{size:.0f}" if 10 ** (digits - 1) <= size < 1e15 else f"{size:.{digits}g}"
-    return MINUS + text if value < 0 else text
 
 
 def _frame(columns: dict[str, Any]) -> pd.DataFrame:

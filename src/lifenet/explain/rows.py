@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifenet.explain._cells import cells_of
+from lifenet.explain._level_changes import level_changes
 from lifenet.explain._reference import row_of, start_of
 from lifenet.explain._sample import Sample, check_output, names_unless_unknown
-from lifenet.explain._subject import Subject, in_order, subject_of
+from lifenet.explain._subject import Subject, in_order, subject_with
 from lifenet.explain._windows import (
     DEFAULT_REACH,
     check_reach,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from lifenet._typing import Floats, Integers
+    from lifenet.explain._cells import Cells
     from lifenet.explain.boundaries import Boundary
     from lifenet.network import PiecewiseLinear
 
@@ -58,22 +61,23 @@ def explain_row(
     network : fitted model, pipeline that ends in one, or PiecewiseLinear
         With `reach=0`, limits and boundaries need a ReluNetwork or a CodedNetwork, whose inner
         layer can be looked at.
-    x : row of numbers (n_columns,), a Series, or a data frame of one row
+    x : row (n_columns,) as a list, an array or a Series, or a data frame of one row
         Named columns are matched by name.
     reach : float or None, default=None
         How far the equation is to hold, as a share of each column's span (the distance of its 5 %
         and 95 % quantile). The slope of a column is then that of least squares through the row's
         own score, over the training values within reach of the row's value, the other columns
         held; a column without another value in reach gets none, and `nearest` says what its next
-        values would change. 0 is the exact equation at the row itself, which may hold nowhere
-        else. None is 0.05 where the values of the columns in training are known (from a model, its
-        `schema_`, or `X`), else 0.
+        values would change, `level_changes` what other levels and missing values would. 0 is the
+        exact equation at the row itself, which may hold nowhere else. None is 0.05 where the values
+        of the columns in training are known (from a model, its `schema_`, or `X`), else 0.
     reference : "mean score", "mean", "median", "zero", a row of numbers, or None, default=None
         Where the waterfall starts: at the mean score of `X`, with the mean over straight lines from
         32 rows that stand for all; or at the score of a row, which is much faster. Mean and
         median are those of `X`, column by column (the median is the smallest value that half of
-        the weight does not exceed), zero is the row of zeros. None is the mean score, or zero
-        where no `X` is given.
+        the weight does not exceed; of a category the most frequent level), zero is the row of
+        zeros. None is the mean score; where no `X` is given, zero, or for tables with categories,
+        missing values or dates the median of training.
     X : array-like or data frame of shape (n_samples, n_columns), or None
         Background rows, such as the training data. Distances are in their standard deviations.
         Without them nothing is said about how usual the row is (`unknown` says what is missing),
@@ -91,7 +95,8 @@ def explain_row(
     at_row = n_boundaries is not None
     request = _Request.of(network, x, X, schema, sample_weight, output, reach, reference, at_row)
     row = row_of("x", request.subject.prepared_row(x), request.schema)[None]
-    (found,) = _explain(request, row, True, n_boundaries)
+    cells = cells_of(request.subject, request.schema, request.subject.one_row(x), row)
+    (found,) = _explain(request, row, cells, True, n_boundaries)
     return found
 
 
@@ -136,8 +141,9 @@ def explain_rows(
     """
     at_row = limits or n_boundaries is not None
     request = _Request.of(network, rows, X, schema, sample_weight, output, reach, reference, at_row)
-    table = _table_of("rows", request.subject.prepared(rows), request.schema)
-    return tuple(_explain(request, table, limits, n_boundaries))
+    table = _table_of("rows", request.subject.prepared(rows, "rows"), request.schema)
+    cells = cells_of(request.subject, request.schema, rows, table)
+    return tuple(_explain(request, table, cells, limits, n_boundaries))
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +174,7 @@ class _Request:
         reference: Any,
         at_row: bool,
     ) -> _Request:
-        subject = subject_of(model)
+        subject = subject_with(model, schema)
         sample = None
         if X is not None:
             options: dict[str, Any] = {"sample_weight": sample_weight, "output": output}
@@ -210,7 +216,11 @@ def _schema_alone(
 
 
 def _explain(
-    request: _Request, rows: Floats, limits: bool, n_boundaries: int | None
+    request: _Request,
+    rows: Floats,
+    cells: list[Cells],
+    limits: bool,
+    n_boundaries: int | None,
 ) -> list[RowExplanation]:
     """Explanations of checked rows."""
     if n_boundaries is not None and n_boundaries < 0:
@@ -222,6 +232,7 @@ def _explain(
     scores = np.asarray(network.score(rows)[:, which], dtype=np.float64)
     equations = _Equations.of(request, rows, scores)
     parts = start.parts(network, rows, which)
+    changes = level_changes(network, known, rows, which)
     usual = None if sample is None else _Background(sample)
     at_row = request.reach == 0
     shares = usual.region_shares(rows) if usual is not None and at_row else None
@@ -249,6 +260,8 @@ def _explain(
                 boundaries=boundaries,
                 region_share=None if shares is None else float(shares[index]),
                 as_far=None if far is None else float(far[index]),
+                cells=cells[index],
+                level_changes=changes[index],
             )
         )
     return found
@@ -279,7 +292,9 @@ class _Equations:
         slopes = lines.slopes[..., which]
         total, left = lines.total[..., which], lines.left[..., which]
         window = np.where(lines.known[..., None], np.stack([lines.low, lines.high], -1), np.nan)
-        nearest = neighbours(request.schema, rows, ~lines.known)
+        wanted = ~lines.known
+        wanted[:, list(request.schema.codes_of_levels)] = False
+        nearest = neighbours(request.schema, rows, wanted)
         away = np.where(np.isnan(nearest), rows[..., None], nearest)
         change = network.moves(rows, np.moveaxis(away, 2, 0))[..., which]
         return cls(

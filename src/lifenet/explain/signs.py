@@ -11,6 +11,7 @@ import numpy as np
 from lifenet._extras import require
 from lifenet._shown import shown
 from lifenet.explain._exchange import draw_pairs
+from lifenet.explain._level_changes import level_slopes
 from lifenet.explain._sample import Sample
 from lifenet.explain._windows import DEFAULT_REACH, check_reach, slopes_at_reach
 from lifenet.explain.regions import evenly_spaced
@@ -100,7 +101,8 @@ class CoefficientSigns:
     rows : ndarray of shape (n_kept,)
         At most 5,000 rows, evenly spaced, as places in the table given.
     slopes, changes : ndarrays of shape (n_kept, n_columns)
-        Slopes of those rows, and the changes over their windows, to draw their distribution.
+        Slopes of those rows, and the changes over their windows, to draw their distribution; NaN
+        where a value is missing.
     weight : ndarray of shape (n_kept,)
         Their weights.
     """
@@ -170,7 +172,10 @@ def coefficient_signs(
 
     Slopes are those over the reach of each row, as `explain_row` gives them; where a column has no
     other value in reach (a code, a count), the change between its next values below and above. A
-    slope times the width that it was taken over is the row's change. The verdict is
+    slope times the width that it was taken over is the row's change. Of a column that says whether
+    something is the case, such as "income is missing" or "purpose = car", it is what its being so
+    changes: against the row's own value, or the mean over the other levels. Rows whose value is
+    missing count for the other columns only. The verdict is
 
     - "near zero" (scenario 3) where the column's size, as `feature_importance` measures it, is at
       most `near_zero` times the standard deviation of the score: it hardly moves the score;
@@ -212,19 +217,18 @@ def coefficient_signs(
     asked = check_reach(reach)
     slopes, width = slopes_at_reach(sample, asked)
     changes = slopes * width
-    mass, size = sample.mean(np.abs(changes)), _sizes(sample)
+    rows = _ObservedRows.of(sample)
+    mass, size = rows.mean(np.abs(changes)), _sizes(sample)
     positive = np.full(len(mass), np.nan)
-    np.divide(sample.mean(np.maximum(changes, 0)), mass, out=positive, where=mass > 0)
+    np.divide(rows.mean(np.maximum(changes, 0)), mass, out=positive, where=mass > 0)
     least = near_zero * float(sample.deviation(sample.score))
     kept = evenly_spaced(len(slopes), _KEPT_ROWS)
     return CoefficientSigns(
         schema=sample.schema,
-        mean=sample.mean(slopes),
-        deviation=sample.deviation(slopes),
+        mean=rows.mean(slopes),
+        deviation=np.sqrt(rows.mean(np.square(slopes - rows.mean(slopes)))),
         levels=_LEVELS,
-        quantiles=np.array(
-            [weighted_quantiles(slope, sample.weight, np.array(_LEVELS)) for slope in slopes.T]
-        ),
+        quantiles=rows.quantiles(slopes, np.array(_LEVELS)),
         spread=sample.spread,
         size=size,
         positive=positive,
@@ -237,6 +241,7 @@ def coefficient_signs(
                 sample,
                 column,
                 sign,
+                rows.weight(column),
                 slopes[:, column],
                 changes[:, column],
                 near_zero,
@@ -245,8 +250,8 @@ def coefficient_signs(
             for column, sign in wanted.items()
         ),
         rows=sample.rows[kept],
-        slopes=slopes[kept],
-        changes=changes[kept],
+        slopes=rows.or_nan(slopes)[kept],
+        changes=rows.or_nan(changes)[kept],
         weight=sample.weight[kept],
     )
 
@@ -283,25 +288,79 @@ def _check_expected(expected: Mapping[str, int] | None, schema: FeatureSchema) -
 
 
 def _sizes(sample: Sample) -> Floats:
-    """Size of each column alone, (n_columns,)."""
+    """Size of each column alone, (n_columns,).
+
+    Of one that says whether something is the case, by what its being so changes, in the share of
+    the pairs of rows that differ in it.
+    """
     first, second = draw_pairs(sample, _PAIRS, 0)
     moved = sample.network.moves(first, second[None])[0, :, :, sample.output]
-    return np.asarray(np.sqrt(np.square(moved).mean(axis=0) / 2))
+    for column, gone in sample.schema.gaps.items():
+        moved[(first[:, gone] != 0) | (second[:, gone] != 0), column] = 0.0
+    sizes = np.sqrt(np.square(moved).mean(axis=0) / 2)
+    for column, change in level_slopes(sample).items():
+        share = float(sample.mean(sample.X[:, column]))
+        sizes[column] = np.sqrt(share * (1 - share) * float(sample.mean(np.square(change))))
+    return np.asarray(sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class _ObservedRows:
+    """For columns with gaps the rows that have a value; for the others all."""
+
+    sample: Sample
+    seen: dict[int, Bools]
+
+    @classmethod
+    def of(cls, sample: Sample) -> _ObservedRows:
+        gaps = sample.schema.gaps.items()
+        seen = {column: sample.X[:, gone] == 0 for column, gone in gaps}
+        return cls(sample, {column: one for column, one in seen.items() if one.any()})
+
+    def weight(self, column: int) -> Floats:
+        """Weights of the rows, (n,); zero where the value is missing."""
+        if column not in self.seen:
+            return self.sample.weight
+        weight = np.where(self.seen[column], self.sample.weight, 0.0)
+        return np.asarray(weight / weight.sum())
+
+    def mean(self, values: Floats) -> Floats:
+        """Weighted mean of each column, (n_columns,)."""
+        found = self.sample.mean(values)
+        for column in self.seen:
+            found[column] = self.weight(column) @ values[:, column]
+        return found
+
+    def quantiles(self, values: Floats, levels: Floats) -> Floats:
+        """Weighted quantiles of each column, (n_columns, n_levels)."""
+        found = []
+        for column, own in enumerate(values.T):
+            weight = self.weight(column)
+            found.append(weighted_quantiles(own[weight > 0], weight[weight > 0], levels))
+        return np.array(found)
+
+    def or_nan(self, values: Floats) -> Floats:
+        """The values with NaN where the column has none."""
+        found = values.copy()
+        for column, seen in self.seen.items():
+            found[~seen, column] = np.nan
+        return found
 
 
 def _check_sign(
     sample: Sample,
     column: int,
     sign: int,
+    weight: Floats,
     slopes: Floats,
     changes: Floats,
     near_zero: float,
     allowed: float,
 ) -> SignCheck:
     opposed = -sign * changes
-    bad = np.flatnonzero(opposed > near_zero * np.sqrt(sample.mean(np.square(changes))))
+    bad = np.flatnonzero(opposed > near_zero * np.sqrt(weight @ np.square(changes)))
     worst = bad[np.argsort(-opposed[bad], kind="stable")[:_WORST_ROWS]]
-    against = float(sample.weight[bad].sum())
+    against = float(weight[bad].sum())
     return SignCheck(
         name=sample.names[column],
         expected=sign,

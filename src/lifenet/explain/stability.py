@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -66,10 +66,7 @@ class Stability:
         curves = [one[feature] for one in self.effects]
         stacked = np.stack([curve.effect for curve in curves])
         low, high = np.quantile(stacked, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        first = curves[0]
-        mean = Curve(
-            feature, first.values, stacked.mean(axis=0), first.level, first.mass, first.labels
-        )
+        mean = replace(curves[0], effect=stacked.mean(axis=0), low=None, high=None)
         return mean, low, high
 
     def agreement(self) -> dict[str, float]:

@@ -12,8 +12,9 @@ from lifenet._extras import require
 from lifenet._shown import shown
 from lifenet.explain._coefficients import read_coefficients
 from lifenet.explain._sample import Sample
+from lifenet.explain._smooths import two_stages
 from lifenet.explain._windows import DEFAULT_REACH, check_reach
-from lifenet.kernels.smoothing import LevelBasis, smooth
+from lifenet.kernels.smoothing import LevelBasis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from lifenet.explain._coefficients import Coefficients
     from lifenet.kernels.smoothing import Smooth
     from lifenet.schema import FeatureSchema
+    from lifenet.tables import Feature
 
 __all__ = ["Axis", "VaryingCoefficients", "varying_coefficients"]
 
@@ -45,12 +47,14 @@ class Axis:
     labels : names of the levels of a category, whose places are 0, 1, ...; none for a number
     grid : ndarray of shape (g,), places at which the curves are given, ascending
     by_level : whether the curves are means at each place of the grid, not splines
+    kind : what its values are, as `Curve` has it
     """
 
     name: str
     labels: tuple[str, ...]
     grid: Floats
     by_level: bool
+    kind: str = "number"
 
 
 @shown
@@ -58,11 +62,11 @@ class Axis:
 class VaryingCoefficients:
     """Coefficients that vary from row to row, and their curves over each feature.
 
-    A feature of one column has one coefficient, its slope ``alpha_m(x_i)`` over the reach. Where
-    the column has at most 12 values, that is the exact change of the score from the next value
-    below to the next one above, divided by their distance: between such values a network may bend
-    at will, so its slope at one of them says little. A feature of several columns (a category) has
-    one coefficient for each level but the most frequent: the exact contrast
+    A number has one coefficient, its slope ``alpha_m(x_i)`` over the reach, in the rows that have a
+    value. Where the column has at most 12 values, that is the exact change of the score from the
+    next value below to the next one above, divided by their distance: between such values a network
+    may bend at will, so its slope at one of them says little. A category has one coefficient for
+    each level but the most frequent: the exact contrast
     ``f(level, rest of row i) - f(most frequent level, rest of row i)``.
 
     All strengths are in units of the score. With ``V`` the variance of the feature's column (the
@@ -88,7 +92,7 @@ class VaryingCoefficients:
     edf : ndarray of shape (p, q), degrees of freedom of each curve; 2 for a line
     places : ndarray of shape (n_points, p), some rows, evenly spaced
     alpha, residual : ndarrays of shape (n_points, q), the coefficients of these rows, and what
-        g_main leaves of them
+        g_main leaves of them; NaN, as in `places`, where a value is missing
     reach : share of each column's span that slopes are taken over
     """
 
@@ -227,37 +231,16 @@ def _words(straight: bool, bent: bool, stepped: bool) -> str:
     return "nonlinear" if bent else "none"
 
 
-@dataclass(frozen=True, eq=False)
-class _Stages:
-    """The curves of both stages over each feature, and what g_main leaves of the coefficients."""
-
-    main: list[Smooth]
-    other: list[Smooth]
-    residual: Floats
-
-
-def _two_stages(
-    features: list[Coefficients], alpha: Floats, owner: Integers, counts: Floats
-) -> _Stages:
-    residual, main = alpha.copy(), []
-    for number, one in enumerate(features):
-        main.append(_smooth(one, alpha[:, owner == number], counts))
-        residual[:, owner == number] -= main[-1](one.places)
-    other = [
-        _smooth(one, residual[:, owner != number], counts) for number, one in enumerate(features)
-    ]
-    return _Stages(main, other, residual)
-
-
 def _read(sample: Sample, max_points: int, reach: float) -> VaryingCoefficients:
     features = read_coefficients(sample, reach)
     owner = np.repeat(np.arange(len(features)), [len(one.names) for one in features])
     alpha = np.concatenate([one.alpha for one in features], axis=1)
     spread = block_diag(*(one.spread for one in features))
-    stages = _two_stages(features, alpha, owner, sample.weight * sample.total)
-    mean = sample.mean(alpha)
+    stages = two_stages(features, alpha, owner, sample.weight * sample.total)
+    seen = np.stack([features[one].seen for one in owner], axis=1)
+    mean, error = _mean_and_error(sample, alpha, seen)
     shown = np.linspace(0, len(alpha) - 1, min(max_points, len(alpha))).astype(np.intp)
-    axes = tuple(map(_axis, sample.features, features, stages.main))
+    axes = tuple(map(_axis, sample.features, sample.kinds, features, stages.main))
     everything = np.ones(len(owner), dtype=np.bool_)
     return VaryingCoefficients(
         axes=axes,
@@ -266,7 +249,7 @@ def _read(sample: Sample, max_points: int, reach: float) -> VaryingCoefficients:
         level=np.array([level for one in features for level in one.levels], dtype=np.intp),
         score_deviation=float(sample.deviation(sample.score)),
         mean=mean,
-        t=_t_values(mean, sample.deviation(alpha) / np.sqrt(sample.total), owner, features),
+        t=_t_values(mean, error, owner, features),
         linear=_strengths(np.outer(mean, mean), spread, owner, everything, len(axes)),
         nonlinear=np.array(list(map(_nonlinear, features, stages.main))),
         strength=np.stack(
@@ -288,22 +271,33 @@ def _read(sample: Sample, max_points: int, reach: float) -> VaryingCoefficients:
                 for number, (main, other) in enumerate(zip(stages.main, stages.other, strict=True))
             ]
         ),
-        places=np.stack([one.places[shown] for one in features], axis=1),
-        alpha=alpha[shown],
-        residual=stages.residual[shown],
+        places=np.stack([_or_nan(one.places, one.seen)[shown] for one in features], axis=1),
+        alpha=_or_nan(alpha, seen)[shown],
+        residual=_or_nan(stages.residual, seen)[shown],
         reach=reach,
     )
 
 
-def _smooth(one: Coefficients, responses: Floats, counts: Floats) -> Smooth:
-    return smooth(one.places, responses, counts, categorical=bool(one.labels))
+def _mean_and_error(sample: Sample, alpha: Floats, seen: Bools) -> tuple[Floats, Floats]:
+    """Mean of each coefficient over the rows that have it, and its standard error, (q,) each."""
+    weight = sample.weight[:, None] * seen
+    share = weight.sum(axis=0)
+    weight = weight / np.where(share > 0, share, 1.0)
+    mean = (weight * alpha).sum(axis=0)
+    variance = (weight * np.square(alpha - mean)).sum(axis=0)
+    return mean, np.sqrt(variance / (sample.total * np.where(share > 0, share, 1.0)))
 
 
-def _axis(name: str, one: Coefficients, main: Smooth) -> Axis:
+def _or_nan(values: Floats, seen: Bools) -> Floats:
+    return np.where(seen, values, np.nan)
+
+
+def _axis(name: str, kind: Feature, one: Coefficients, main: Smooth) -> Axis:
     if isinstance(main.basis, LevelBasis):
-        return Axis(name, one.labels, main.basis.values, True)
-    ends = one.places.min(), one.places.max()
-    return Axis(name, one.labels, np.linspace(*ends, _GRID_SIZE), False)
+        return Axis(name, one.labels, main.basis.values, True, kind.kind)
+    places = one.places[one.seen] if one.seen.any() else one.places
+    grid = np.linspace(places.min(), places.max(), _GRID_SIZE)
+    return Axis(name, one.labels, grid, False, kind.kind)
 
 
 def _side_by_side(mine: Bools, own: Floats, others: Floats) -> Floats:

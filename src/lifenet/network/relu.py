@@ -32,6 +32,7 @@ from lifenet.kernels.weights import (
     unpack_csr,
 )
 from lifenet.network.adopt import read_mlp, read_torch
+from lifenet.network.adopt_onnx import read_onnx
 from lifenet.network.canonical import Parts, canonical_form, merge_parallel
 from lifenet.network.equations import mix_equations, neuron_equations
 from lifenet.network.joining import alike, join_parts
@@ -444,8 +445,7 @@ class ReluNetwork:
         Parameters
         ----------
         tolerance : float, default 1e-9
-            Relative difference below which two numbers count as the same; never taken below
-            16 roundings of the network's dtype.
+            Relative difference of numbers that count as the same; at least 16 roundings.
         """
         limit = check_tolerance(tolerance, self.dtype)
         parts = self.dense().astype(np.float64)._parts()
@@ -462,8 +462,8 @@ class ReluNetwork:
         Parameters
         ----------
         tolerance : float, default 1e-9
-            As in `merge_parallel`; also the fraction of a neuron's largest weight below which
-            another one does not decide the orientation.
+            As in `merge_parallel`; also the share of a neuron's largest weight below which another
+            does not decide the orientation.
         """
         limit = check_tolerance(tolerance, self.dtype)
         parts = self.dense().astype(np.float64)._parts()
@@ -475,9 +475,8 @@ class ReluNetwork:
     def from_mlp(cls, model: Any) -> ReluNetwork:
         """The raw score of a fitted scikit-learn MLP with one hidden layer of ReLUs.
 
-        For `MLPRegressor` that is the prediction (its logarithm under the Poisson loss); for
-        `MLPClassifier` the log-odds (two classes, or several labels) or the log-probabilities
-        up to a constant in each row (more classes).
+        Predictions (their logarithms under the Poisson loss), log-odds (of two classes, or several
+        labels) or log-probabilities up to a constant in each row (of more classes).
         """
         return cls(*read_mlp(model))
 
@@ -485,11 +484,15 @@ class ReluNetwork:
     def from_torch(cls, module: Any) -> ReluNetwork:
         """The network in a torch module made of Linear, ReLU, Linear.
 
-        The three may be wrapped in other modules, and Dropout and Identity may stand between
-        them. Only the layers are read: what a wrapper's own `forward` does besides applying
-        them in order (a sigmoid at the end, a skip connection) is not seen.
+        They may be wrapped, and Dropout and Identity may stand between them. What a wrapper's own
+        `forward` does besides (a sigmoid at the end, a skip connection) is not seen.
         """
         return cls(*read_torch(module))
+
+    @classmethod
+    def from_onnx(cls, model: Any, output: str | None = None) -> ReluNetwork:
+        """The network in an ONNX file, its bytes or model, up to the tensor called `output`."""
+        return cls(*read_onnx(model, output))
 
 
 def _unpacked(packed: tuple[Any, ...], *rest: Floats) -> ReluNetwork:

@@ -19,11 +19,12 @@ from lifenet.plots.decomposition import (
     SelectionDisplay,
     StackingLineDisplay,
 )
-from lifenet.plots.effects import EffectsDisplay, PairEffectDisplay
+from lifenet.plots.effects import EffectsDisplay
 from lifenet.plots.fidelity import FidelityDisplay
 from lifenet.plots.frontier import FrontierDisplay
 from lifenet.plots.hierarchy import Edge, HierarchyDisplay, edges_of
 from lifenet.plots.interactions import InteractionDisplay
+from lifenet.plots.maps import PairEffectDisplay
 from lifenet.plots.merging import MergedRegionsDisplay
 from lifenet.plots.neurons import (
     FeatureImportanceDisplay,

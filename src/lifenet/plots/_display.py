@@ -137,6 +137,9 @@ def names_of_members(estimator: Any) -> tuple[str, ...]:
 
 def rows_of_members(estimator: Any, X: Any) -> Any:
     """Rows as a fitted model's members read them."""
+    table = getattr(estimator, "table_", None)
+    if table is not None and not table.is_plain:
+        X = table.transform(X)
     coding = getattr(estimator, "coding_", None)
     if coding is None:
         return X

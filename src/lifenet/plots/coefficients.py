@@ -264,12 +264,16 @@ class CoefficientViolinDisplay(ResultDisplay):
         ax, result = self.ax_, self.result
         colour = VERDICT_COLOURS[result.verdict[column]]
         changes = result.changes[:, column]
-        grid, height = _density(changes, result.weight)
+        seen = np.isfinite(changes)
+        changes, weight = changes[seen], result.weight[seen]
+        if not len(changes):
+            return
+        grid, height = _density(changes, weight)
         if len(grid):
             ax.fill_between(
                 grid, place - 0.4 * height, place + 0.4 * height, color=colour, alpha=0.45, lw=0.6
             )
-        low, middle, high = weighted_quantiles(changes, result.weight, _QUARTERS)
+        low, middle, high = weighted_quantiles(changes, weight, _QUARTERS)
         ax.plot([low, high], [place, place], color=colour, lw=2.4, solid_capstyle="round")
         ax.plot(middle, place, marker="o", ms=4.5, color="white", mec=colour, mew=1.2, zorder=4)
 
@@ -302,6 +306,8 @@ class CoefficientViolinDisplay(ResultDisplay):
         tidy(ax, size=7.0 if narrow else 8.0)
         ax.tick_params(axis="y", length=0)
         label = f"change of the {self.score_name} {_over_what(result.reach)}"
+        if result.schema.indicators and result.reach > 0:
+            label += "; of what is so or is not, such as a level, its being so"
         ax.set_xlabel(folded(ax, label, 9))
         size = 8.5 if narrow else 9.5
         ax.set_title(folded(ax, "\n".join(lines), 9.5), loc="left", fontsize=size, color=INK)

@@ -1,26 +1,25 @@
-"""Effects of features, alone and in pairs."""
+"""Effects of single features."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lifenet.explain.effects import accumulated_effects, partial_dependence
 from lifenet.explain.integrated import integrated_effects
-from lifenet.explain.pairs import pair_effect
+from lifenet.plots._axes import few_ticks, mark_missing, mark_values, place_of_missing
 from lifenet.plots._display import ResultDisplay
 from lifenet.plots._style import (
     BLUE,
     COLOURS,
-    DIVERGING,
     GREY,
     INK,
     PALE,
     columns_for,
     fold,
     folded_to,
-    make_axes,
     make_panels,
     matplotlib,
     put_legend,
@@ -33,17 +32,14 @@ if TYPE_CHECKING:
 
     from lifenet._typing import Floats
     from lifenet.explain.effects import Curve, Effects
-    from lifenet.explain.pairs import PairEffect
     from lifenet.network import PiecewiseLinear
 
 __all__ = [
     "EffectsDisplay",
-    "PairEffectDisplay",
     "band_words",
     "common_scale",
     "draw_curve",
     "line_handle",
-    "map_marks",
     "marks_of",
     "middle_of",
     "panel_size",
@@ -59,8 +55,8 @@ _MARKED = 40
 _MOST_POINTS = 2_000
 #: How opaque bands are.
 _BAND = 0.3
-#: Up to so many values have a tick each.
-_TICKED = 8
+#: Levels of a category that have a bar each; of more, the rarer ones share one. Chosen by hand.
+_MOST_LEVELS = 15
 
 
 def _effects(
@@ -84,7 +80,8 @@ class EffectsDisplay(ResultDisplay):
     rows; all panels share one vertical scale, so that their sizes can be compared. The shaded band,
     and the whiskers of levels, reach from the lowest to the highest of the networks of the folds,
     or of refits (``refits=[...]``), where there are several. The grey bars at the foot are the
-    distribution of the column. Of a category, each level has a bar. A legend below says so.
+    distribution of the column. Of a category, each level has a bar; a missing value of a number
+    stands at the left of its curve. A legend below says so.
 
     ``from_estimator`` and ``from_network`` take ``kind="accumulated"`` (the default), ``"partial"``
     or ``"integrated"``.
@@ -148,8 +145,7 @@ class EffectsDisplay(ResultDisplay):
                 )
             panel.set_title(fold([curve.feature], 30)[0])
             tidy(panel)
-            if curve.labels is None and len(curve.values) > _TICKED:
-                panel.locator_params(axis="x", nbins=4)
+            few_ticks(panel.xaxis, curve.values, curve.kind)
             self.axes_.append(panel)
         self.ax_ = self.axes_[0] if ax is None else ax
         if share_scale:
@@ -210,6 +206,9 @@ def draw_curve(ax: Any, curve: Curve, colour: str, *, thin: bool = False) -> Non
     if curve.labels is not None:
         _draw_levels(ax, curve, colour, thin=thin)
         return
+    whole, curve = curve, curve.observed
+    if whole.has_missing:
+        _draw_missing(ax, whole, colour, thin=thin)
     values, effect = _thin_out(curve.values, curve.effect)
     marked = len(curve.values) <= _MARKED and not thin
     style: dict[str, Any] = {"marker": "o", "ms": 2.6} if marked else {}
@@ -218,8 +217,22 @@ def draw_curve(ax: Any, curve: Curve, colour: str, *, thin: bool = False) -> Non
         if curve.low is not None and curve.high is not None:
             values, low, high = _thin_out(curve.values, curve.low, curve.high)
             ax.fill_between(values, low, high, color=colour, alpha=_BAND, lw=0, zorder=2)
-        _draw_distribution(ax, curve)
-        _mark_values(ax.xaxis, curve.values)
+        _draw_distribution(ax, whole)
+        mark_values(ax.xaxis, curve.values, curve.kind)
+
+
+def _draw_missing(ax: Any, curve: Curve, colour: str, *, thin: bool) -> None:
+    """The effect of a missing value, beside the curve."""
+    values = curve.observed.values
+    place = place_of_missing(values)
+    ax.plot(place, curve.effect[-1], "D", ms=3 if thin else 4.5, color=colour, zorder=4)
+    if thin:
+        return
+    if curve.low is not None and curve.high is not None:
+        ends = [[curve.low[-1]], [curve.high[-1]]]
+        middle, errors = (ends[0][0] + ends[1][0]) / 2, (ends[1][0] - ends[0][0]) / 2
+        ax.errorbar(place, middle, errors, fmt="none", ecolor=INK, lw=1, capsize=2)
+    mark_missing(ax, place, float(values[0]))
 
 
 def _thin_out(values: Floats, *curves: Floats) -> tuple[Floats, ...]:
@@ -230,15 +243,13 @@ def _thin_out(values: Floats, *curves: Floats) -> tuple[Floats, ...]:
     return tuple(one[kept] for one in (values, *curves))
 
 
-def _mark_values(axis: Any, values: Floats) -> None:
-    """A tick at each value of a column that has few."""
-    if len(values) <= _TICKED:
-        axis.set_ticks(values, [f"{value:g}" for value in values])
-
-
 def _draw_distribution(ax: Any, curve: Curve) -> None:
     """Grey bars at the foot: the mass of the values, in bins where they are many."""
     foot = ax.inset_axes((0, 0, 1, 0.16), sharex=ax)
+    if curve.has_missing:
+        gone, curve = float(curve.mass[-1]), curve.observed
+        width = 0.08 * (float(np.ptp(curve.values)) or 1.0)
+        foot.bar(place_of_missing(curve.values), gone, width=width, color=PALE, lw=0)
     few = len(curve.values) <= _MARKED
     if few:
         gap = np.diff(curve.values).min() if len(curve.values) > 1 else 1.0
@@ -251,6 +262,7 @@ def _draw_distribution(ax: Any, curve: Curve) -> None:
 
 
 def _draw_levels(ax: Any, curve: Curve, colour: str, *, thin: bool) -> None:
+    curve = _few_levels(curve)
     assert curve.labels is not None
     if thin:
         ax.plot(curve.values, curve.effect, "D", ms=3, color=colour, zorder=4)
@@ -262,21 +274,48 @@ def _draw_levels(ax: Any, curve: Curve, colour: str, *, thin: bool) -> None:
         middle, errors = (curve.low + curve.high) / 2, (curve.high - curve.low) / 2
         ax.errorbar(curve.values, middle, errors, fmt="none", ecolor=INK, lw=1, capsize=2)
     turned = max(len(label) for label in curve.labels) * len(curve.labels) > 28
-    ax.set_xticks(curve.values, fold(curve.labels, 12), rotation=60 if turned else 0)
+    look = {"rotation": 60, "ha": "right", "rotation_mode": "anchor"} if turned else {}
+    ax.set_xticks(curve.values, fold(curve.labels, 12), **look)
 
 
 def middle_of(curve: Curve, share: float) -> Curve:
     """The curve between the quantiles that leave that share of the rows in the middle."""
     if not 0 < share <= 1:
         raise ValueError(f"share_of_rows must be above 0 and at most 1; it is {share}.")
-    if curve.labels is not None or len(curve.values) <= _MARKED or share == 1:
+    known = curve.observed
+    if curve.labels is not None or len(known.values) <= _MARKED or share == 1:
         return curve
-    reached = np.cumsum(curve.mass) / curve.mass.sum()
+    reached = np.cumsum(known.mass) / known.mass.sum()
     low, high = np.searchsorted(reached, [(1 - share) / 2, (1 + share) / 2])
-    kept = slice(low, min(high, len(reached) - 1) + 1)
-    if len(curve.values[kept]) < 2:
+    kept = np.arange(low, min(high, len(reached) - 1) + 1)
+    if len(kept) < 2:
         return curve
-    return curve.part(kept)
+    return curve.part(np.append(kept, len(known.values)) if curve.has_missing else kept)
+
+
+def _few_levels(curve: Curve) -> Curve:
+    """The most frequent levels, and the mean of the others as one."""
+    assert curve.labels is not None
+    if len(curve.labels) <= _MOST_LEVELS:
+        return curve
+    order = np.argsort(-curve.mass, kind="stable")
+    kept, rest = np.sort(order[: _MOST_LEVELS - 1]), order[_MOST_LEVELS - 1 :]
+    share = curve.mass[rest] / (curve.mass[rest].sum() or 1.0)
+
+    def joined(values: Floats | None) -> Floats | None:
+        return None if values is None else np.append(values[kept], share @ values[rest])
+
+    effect = joined(curve.effect)
+    assert effect is not None
+    return replace(
+        curve,
+        values=np.arange(len(effect), dtype=np.float64),
+        effect=effect,
+        mass=np.append(curve.mass[kept], curve.mass[rest].sum()),
+        labels=(*(curve.labels[one] for one in kept), f"{len(rest)} others"),
+        low=joined(curve.low),
+        high=joined(curve.high),
+    )
 
 
 def panel_size(n_panels: int) -> tuple[float, float]:
@@ -290,146 +329,3 @@ def common_scale(curves: Sequence[Curve]) -> tuple[float, float]:
     low, high = float(ends.min()), float(ends.max())
     room = 0.08 * (high - low) or 1.0
     return low - 2 * room, high + room  # more below, for the distribution at the foot
-
-
-class PairEffectDisplay(ResultDisplay):
-    """What two features do together beyond what each does alone, as a map.
-
-    Positive in purple, negative in orange. The dots show where rows lie; paler cells have none,
-    and may lie beyond the scale. Categories, and columns of few values, are drawn as bands. The
-    line below the title says so.
-
-    Parameters
-    ----------
-    result : PairEffect
-    """
-
-    result: PairEffect
-    #: How much of their colour cells without rows lose.
-    fade: float = 0.85
-    #: The colour bar, after `plot` with one.
-    bar_: Any
-    _explain = staticmethod(pair_effect)
-
-    def plot(self, ax: Any = None, *, colour_bar: bool = True) -> Self:
-        """Draw the map.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-        colour_bar : bool, default=True
-
-        Returns
-        -------
-        self
-        """
-        result = self.result
-        self.figure_, self.ax_ = make_axes(ax, (5.2, 4.2))
-        limit = self._limit()
-        stepped = [_stepped(result, place) for place in (0, 1)]
-        if any(stepped):
-            edges = [_edges(values) for values in result.values]
-            mesh = self.ax_.pcolormesh(*edges, result.effect.T, cmap=DIVERGING)
-            self._fade(edges, result.share)
-        else:
-            mesh = self.ax_.pcolormesh(
-                *result.values, result.effect.T, shading="gouraud", cmap=DIVERGING
-            )
-            self._fade(result.values, result.mass)
-        mesh.set(clim=(-limit, limit), rasterized=True)
-        if not any(stepped):
-            self._draw_rows()
-        axes = (self.ax_.xaxis, self.ax_.yaxis)
-        for axis, labels, name, values in zip(
-            axes, result.labels, result.features, result.values, strict=True
-        ):
-            axis.set_label_text(fold([name], 44)[0])
-            if labels is None:
-                _mark_values(axis, values)
-            else:
-                axis.set_ticks(values, fold(labels, 12))
-        for place, end in enumerate((self.ax_.set_xlim, self.ax_.set_ylim)):
-            if not stepped[place]:
-                end(*self._middle_of(place))
-        for name in ("x", "y"):
-            if not stepped[name == "y"]:
-                self.ax_.locator_params(axis=name, nbins=5)
-        title = f"Together beyond alone (rms {result.strength:.3g})"
-        words = [mark.get_label() for mark in map_marks([result])]
-        self.ax_.set_title("\n".join([title, "; ".join(words)] if words else [title]))
-        tidy(self.ax_)
-        if colour_bar:
-            bar = self.figure_.colorbar(mesh, ax=self.ax_, shrink=0.85)
-            bar.set_label(f"effect on the {self.score_name}", fontsize=8, color=INK)
-            bar.ax.tick_params(labelsize=7)
-            bar.outline.set_visible(False)
-            self.bar_ = bar
-        return self
-
-    def _middle_of(self, place: int) -> tuple[float, float]:
-        """Between which values of a feature nearly all rows lie: without the outermost cells."""
-        values, mass = self.result.values[place], self.result.mass.sum(axis=1 - place)
-        reached = np.cumsum(mass) / mass.sum()
-        low, high = np.searchsorted(reached, [0.01, 0.99])
-        if high <= low:
-            low, high = 0, len(values) - 1
-        return float(values[low]), float(values[high])
-
-    def _limit(self) -> float:
-        """The end of the colour scale: the largest effect at a corner of a cell with rows."""
-        held = np.zeros(self.result.effect.shape, dtype=bool)
-        for rows in (slice(0, -1), slice(1, None)):
-            for columns in (slice(0, -1), slice(1, None)):
-                held[rows, columns] |= self.result.mass > 0
-        largest = float(np.abs(self.result.effect[held]).max())
-        # Where there is nothing but rounding, nothing is coloured.
-        return max(largest, 1e-9 * self.result.spread) or 1.0
-
-    def _fade(self, edges: Sequence[Floats], share: Floats) -> None:
-        """Whiten the cells without rows: what is shown there is borrowed from a neighbour."""
-        empty = np.ma.masked_where(share.T > 0, np.ones(share.T.shape))
-        style: dict[str, Any] = {"cmap": "gray", "vmin": 0, "vmax": 1, "rasterized": True}
-        self.ax_.pcolormesh(*edges, empty, alpha=self.fade, **style)
-
-    def _draw_rows(self) -> None:
-        """A dot in each cell with rows, its area the share of the rows."""
-        share = self.result.mass
-        middles = [(values[1:] + values[:-1]) / 2 for values in self.result.values]
-        first, second = np.nonzero(share)
-        self.ax_.scatter(
-            middles[0][first],
-            middles[1][second],
-            s=1.5 + 13 * share[first, second] / share.max(),
-            color=INK,
-            alpha=0.55,
-            lw=0,
-            rasterized=True,
-        )
-
-
-def _stepped(result: PairEffect, place: int) -> bool:
-    """Whether a feature is a category, or has so few values that each is drawn as a band."""
-    return result.labels[place] is not None or len(result.values[place]) <= _TICKED
-
-
-def map_marks(results: Sequence[PairEffect]) -> list[Any]:
-    """For a legend: what the dots and the paler cells of maps mean, where there are any."""
-    bands = [_stepped(one, 0) or _stepped(one, 1) for one in results]
-    shares = [one.share if banded else one.mass for one, banded in zip(results, bands, strict=True)]
-    found = []
-    if not all(bands):
-        style = {"ls": "", "marker": "o", "ms": 3, "color": INK, "alpha": 0.55}
-        line = matplotlib("lines").Line2D
-        found.append(line([], [], label="dots: rows, the larger the more", **style))
-    if any((share == 0).any() for share in shares):
-        patch = matplotlib("patches").Patch
-        found.append(patch(facecolor="#F4F2F6", edgecolor=PALE, lw=0.6, label="paler: no rows"))
-    return found
-
-
-def _edges(values: Floats) -> Floats:
-    """Borders halfway between values, and as far outside the outer ones."""
-    if len(values) == 1:
-        return np.array([values[0] - 0.5, values[0] + 0.5])
-    middle = (values[1:] + values[:-1]) / 2
-    return np.concatenate([[2 * values[0] - middle[0]], middle, [2 * values[-1] - middle[-1]]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lifenet.explain.anova import decompose
+from lifenet.plots._axes import few_ticks
 from lifenet.plots._display import ResultDisplay
 from lifenet.plots._style import (
     BLUE,
@@ -17,14 +18,13 @@ from lifenet.plots._style import (
     tidy,
 )
 from lifenet.plots.effects import (
-    PairEffectDisplay,
     band_words,
     common_scale,
     draw_curve,
-    map_marks,
     marks_of,
     middle_of,
 )
+from lifenet.plots.maps import PairEffectDisplay, map_marks
 
 if TYPE_CHECKING:
     from typing import Self
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EffectsAndPairsDisplay"]
 
-#: Up to so many values have a tick each.
-_TICKED = 8
 #: Labels with more letters are turned.
 _LETTERS = 14
 #: Parts with a smaller share of the score's variance are rounding.
@@ -128,8 +126,7 @@ class EffectsAndPairsDisplay(ResultDisplay):
         draw_curve(panel, middle_of(curve, 0.98), BLUE)
         panel.set_title(f"{fold([curve.feature], 24)[0]}: {_percent(share)}")
         tidy(panel)
-        if curve.labels is None and len(curve.values) > _TICKED:
-            panel.locator_params(axis="x", nbins=4)
+        few_ticks(panel.xaxis, curve.values, curve.kind)
 
     def _draw_surface(
         self, panel: Any, surface: PairEffect, share: float, *, labelled: bool

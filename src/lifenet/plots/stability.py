@@ -59,11 +59,14 @@ class StabilityDisplay(ResultDisplay):
         *args, ax, **options : as in `from_network`
         """
         models = list(estimator)
+        score_name = choose_output(models[0], options) if models else cls.score_name
+        if all(hasattr(one, "network_") for one in models):
+            # Explanations read these themselves, tables of any kind included.
+            return cls._computed(models, args, options, score_name, ax)
         read = [read_estimator(one) for one in models]
         schema = next((known for _, known in read if known is not None), None)
         if schema is not None:
             options.setdefault("schema", schema)
-        score_name = choose_output(models[0], options) if models else cls.score_name
         return cls._computed([network for network, _ in read], args, options, score_name, ax)
 
     def plot(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lifenet.explain.varying import varying_coefficients
+from lifenet.plots._axes import few_ticks, mark_values
 from lifenet.plots._display import ResultDisplay
 from lifenet.plots._style import (
     BLUE,
@@ -21,6 +22,7 @@ from lifenet.plots._style import (
     tidy,
 )
 from lifenet.plots.coefficients import over_reach
+from lifenet.tables import value_text
 
 if TYPE_CHECKING:
     from typing import Self
@@ -193,8 +195,10 @@ def _label(
     if axis.by_level:
         _mark_levels(ax, axis)
     else:
-        ax.locator_params(axis="x", nbins=4)
-        show_middle(ax, result.places[:, over], np.ones(len(result.places)))
+        mark_values(ax.xaxis, axis.grid, axis.kind)
+        few_ticks(ax.xaxis, axis.grid, axis.kind)
+        seen = result.places[np.isfinite(result.places[:, over]), over]
+        show_middle(ax, seen, np.ones(len(seen)))
     ax.locator_params(axis="y", nbins=4)
     ax.tick_params(labelbottom=lowest, labelleft=leftmost)
     if lowest:
@@ -218,6 +222,8 @@ def _mark_levels(ax: Any, axis: Axis) -> None:
         names = fold([axis.labels[int(tick)] for tick in ticks], 10)
         crowded = sum(map(len, names)) > 14
         ax.set_xticklabels(names, rotation=90 if crowded else 0)
+    elif axis.kind in ("boolean", "weekday", "month", "date"):
+        ax.set_xticklabels([value_text(tick, axis.kind) for tick in ticks])
     margin = 0.6 * _gap(axis.grid)
     ax.set_xlim(axis.grid[0] - margin, axis.grid[-1] + margin)
 
@@ -238,6 +244,7 @@ def _limits(result: VaryingCoefficients, lines: list[_Line]) -> tuple[float, flo
     if not chosen:
         return -1.0, 1.0
     points = result.alpha[:, chosen]
+    points = points[np.isfinite(points)]
     middle = [np.quantile(points, [0.005, 0.995])] if points.size else []
     heights = np.concatenate([[0.0], result.mean[chosen], *middle])
     low, high = float(heights.min()), float(heights.max())

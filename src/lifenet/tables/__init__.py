@@ -7,8 +7,12 @@ from lifenet.tables.codes import CategoryCode, Feature, NumberCode, TimeCode
 from lifenet.tables.coding import TableCoding, in_order, learn_coding
 from lifenet.tables.columns import Labels, Numbers, Times, text_of_level
 from lifenet.tables.reader import Table, frame_of, names_of, read_table
+from lifenet.tables.texts import MISSING, OTHER, TRUTHS, value_text
 
 __all__ = [
+    "MISSING",
+    "OTHER",
+    "TRUTHS",
     "CategoryCode",
     "CrossFitted",
     "Feature",
@@ -26,4 +30,5 @@ __all__ = [
     "names_of",
     "read_table",
     "text_of_level",
+    "value_text",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 from lifenet.kernels.shrinkage import crossfitted_means, shrunken_means
 from lifenet.tables.codes import CategoryCode
 from lifenet.tables.columns import text_of_level
+from lifenet.tables.texts import OTHER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +27,6 @@ FEW_LEVELS = 10
 RARE = 5.0
 #: Of many levels, those with this share of the rows have an indicator. Chosen by hand.
 _FREQUENT = 0.01
-#: What the indicator of rare levels, and so of unseen ones, is called.
-OTHER = "other levels"
 
 
 @dataclass(frozen=True, eq=False)

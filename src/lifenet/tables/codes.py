@@ -12,6 +12,7 @@ import numpy as np
 from lifenet._shown import shown
 from lifenet.kernels.quantiles import weighted_quantiles
 from lifenet.tables.columns import Column, Labels, Numbers, Times, as_labels, kind_of, text_of_level
+from lifenet.tables.texts import MISSING, value_text
 
 if TYPE_CHECKING:
     from lifenet._typing import Bools, Floats, Integers
@@ -27,7 +28,8 @@ class Feature(NamedTuple):
     Attributes
     ----------
     name : of the user's column, or of a part of it
-    kind : "number", "boolean", "date", "duration", "part" (of a date) or "category"
+    kind : "number", "boolean", "date", "duration", "category", or of a part of a date "month",
+        "weekday" or "hour"
     columns : indices among the columns of the same code
     missing : the one that is 1 where the value is missing; None where there is none
     neutral : what the first column holds there
@@ -69,6 +71,10 @@ class ColumnCode(Protocol):
 
     def unknown(self, column: Column) -> Bools:
         """Cells with a category that training did not have, (n,)."""
+        ...
+
+    def texts(self, column: Column) -> tuple[tuple[str, ...], ...]:
+        """Each cell as people read it: for each feature n texts."""
         ...
 
     def identity(self, column: Column) -> Floats:
@@ -117,6 +123,10 @@ class NumberCode:
         gone = np.isnan(values)
         filled = np.where(gone, self.neutral, values) if gone.any() else values
         return np.column_stack([filled, gone]) if self.gaps else filled[:, None]
+
+    def texts(self, column: Column) -> tuple[tuple[str, ...], ...]:
+        """The values as text."""
+        return (tuple(value_text(value, self.kind) for value in self._values(column)),)
 
     def unknown(self, column: Column) -> Bools:
         """None: ranges say what numbers training had."""
@@ -187,7 +197,7 @@ class TimeCode:
         own = (0, 1) if self.gaps else (0,)
         first = Feature(self.name, "date", own, missing, self.neutral)
         rest = [
-            Feature(f"{self.name}: {part}", "part", (len(own) + place,), None, neutral)
+            Feature(f"{self.name}: {part}", part, (len(own) + place,), None, neutral)
             for place, (part, neutral) in enumerate(self.parts)
         ]
         return (first, *rest)
@@ -200,6 +210,19 @@ class TimeCode:
         table = [filled, *([gone] if self.gaps else [])]
         table += [np.where(gone, mid, _part_of(filled, part)) for part, mid in self.parts]
         return np.column_stack(table).astype(np.float64)
+
+    def texts(self, column: Column) -> tuple[tuple[str, ...], ...]:
+        """The day as a date, and its parts."""
+        days = self._days(column)
+        gone = np.isnan(days)
+        parts = [(part, _part_of(np.where(gone, 0.0, days), part)) for part, _ in self.parts]
+        return (
+            tuple(value_text(day, "date") for day in days),
+            *(
+                tuple(value_text(value, part) for value in np.where(gone, np.nan, values))
+                for part, values in parts
+            ),
+        )
 
     def unknown(self, column: Column) -> Bools:
         """None: ranges say what days training had."""
@@ -314,6 +337,12 @@ class CategoryCode:
     def level_names(self) -> tuple[str, ...]:
         """What each level is called."""
         return tuple(text_of_level(level) for level in self.levels)
+
+    def texts(self, column: Column) -> tuple[tuple[str, ...], ...]:
+        """The level of each cell, also where training did not have it."""
+        labels = as_labels(column)
+        names = (*(text_of_level(label) for label in labels.labels), MISSING)
+        return (tuple(names[code] for code in labels.codes),)
 
     def unknown(self, column: Column) -> Bools:
         """Cells with a level that training did not have, (n,)."""

@@ -123,6 +123,27 @@ class TableCoding:
         """Cells with a category that training did not have, (n_rows, n_columns of the table)."""
         return np.column_stack(self._each(table, lambda code, column: code.unknown(column)))
 
+    def texts(self, table: Table) -> tuple[tuple[str, ...], ...]:
+        """The table's own cells as people read them: for each row a text a feature."""
+        by_code = self._each(table, lambda code, column: code.texts(column))
+        return tuple(zip(*(texts for one in by_code for texts in one), strict=True))
+
+    @property
+    def gap_of(self) -> dict[int, int]:
+        """For each column of numbers that holds nothing where a value is missing, which says so."""
+        found: dict[int, int] = {}
+        for code, own in zip(self.codes, self.columns_of, strict=True):
+            if isinstance(code, NumberCode | TimeCode) and code.gaps:
+                found |= {column: own[1] for column in own if column != own[1]}
+        return found
+
+    def category_of(self, columns: tuple[int, ...]) -> CategoryCode | None:
+        """The code of a category that has these columns."""
+        for code, own in zip(self.codes, self.columns_of, strict=True):
+            if own == columns and isinstance(code, CategoryCode):
+                return code
+        return None
+
     def identity(self, table: Table) -> Floats:
         """Numbers that stand for the user's own values, (n_rows, n_columns of the table)."""
         if self.is_plain and table.is_plain:
