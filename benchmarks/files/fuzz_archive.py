@@ -278,7 +278,8 @@ def fuzz(n_inputs: int, seed: int = 0) -> dict[str, Any]:
             slowest = max(slowest, time.perf_counter() - begun)
             kinds[f"{kind}: {'loaded' if found[0] == 'loaded' else 'refused'}"] += 1
             counts[found[0]] += 1
-            counts[found[1]] += bool(found[1])
+            if found[1]:
+                counts[found[1]] += 1
             if found[2]:
                 others.setdefault(found[0] + found[1], f"seed {seed}, input {number}: {found[2]}")
     return {
