@@ -170,6 +170,8 @@ def test_what_is_wrong_is_named():
         to_sql(model, layout="wide")
     with pytest.raises(TypeError, match=r"give \['id'\]"):
         to_sql(model, keep="id")
+    with pytest.raises(ValueError, match=r"several columns called 'prediction'. Leave them out"):
+        to_sql(model, keep=["x0", "prediction"])
     with pytest.raises(ValueError, match="NUL"):
         to_sql(model, "t\0")
 

@@ -102,6 +102,12 @@ def to_sql(
     large = _is_large(formula) if layout == "auto" else layout == "tables"
     scores = tabled_scores(formula, way, prefix) if large else _scores(formula, cells)
     last, columns = _result(formula, cells)
+    if len(set(columns)) < len(columns):
+        twice = sorted({name for name in columns if columns.count(name) > 1})
+        raise ValueError(
+            f"The result would have several columns called {', '.join(map(repr, twice))}. Leave "
+            "them out of keep, or rename them in the table."
+        )
     expressions = ",\n".join(chain(cells.expressions(), scores))
     create, drop = fill_tables(formula, way, prefix) if large else ((), ())
     return SqlExport(dialect, f"WITH {expressions}\n{last}", create, drop, columns)
