@@ -193,3 +193,29 @@ def close(found, expected, limit=1e-9):
     worst = np.max(np.abs(found - expected) / (1 + np.abs(expected)))
     assert worst <= limit, worst
     return True
+
+
+def expanded(network, codes, entries):
+    """Weights on the network's own codes, of exported ones that join neighbouring ramps.
+
+    Parameters
+    ----------
+    codes : for each exported code its column and its knots
+    entries : neuron, exported code and weight
+    """
+    coding = network.coding
+    ramps, first = coding.ramp_of_code, coding.grid.first
+    found = np.zeros((network.n_neurons, coding.n_codes))
+    for neuron, code, weight in entries:
+        column, knots, values = codes[code]
+        own = np.arange(coding.n_codes)[coding.codes_of(column)]
+        if list(values) == list(range(len(values))) and len(values) > 1:
+            start = first[column] + coding.knots[column].tolist().index(knots[0])
+            narrow = [one for one in own if start <= ramps[one] < start + len(values) - 1]
+            assert len(narrow) == len(values) - 1
+        else:
+            held = coding.values_of(column)
+            narrow = [one for one in own if held[:, one - own[0]].tolist() == list(values)]
+            assert len(narrow) == 1
+        found[neuron, narrow] = weight
+    return found

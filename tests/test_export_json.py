@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from benchmarks.files.exports import rows_of
 
-from exported_models import NAMES, as_frame, case, close, default
+from exported_models import NAMES, as_frame, case, close, default, expanded
 from lifenet.export import to_json
 
 DAY = dt.timedelta(days=1)
@@ -99,17 +99,18 @@ def test_a_default_model_is_read_as_well():
 
 
 def test_numbers_have_all_their_digits():
-    one = case("quick")
-    model = json.loads(to_json(one.model))
-    weights = one.model.network_.network.dense().weights.astype(float)
-    found = np.zeros_like(weights)
-    for neuron, held in enumerate(model["neurons"]):
-        found[neuron, held["codes"]] = held["weights"]
-    np.testing.assert_array_equal(found, weights)
-    expected = one.model.network_.coding
-    codes = [np.array(held["knots"]) for held in model["codes"]]
-    for code, column in zip(codes, expected.column_of_code, strict=True):
-        assert set(code.tolist()) <= set(expected.knots[column].tolist())
+    network = case("quick").model.network_
+    model = json.loads(to_json(case("quick").model))
+    codes = [(one["column"], one["knots"], one["values"]) for one in model["codes"]]
+    entries = [
+        (number, code, weight)
+        for number, one in enumerate(model["neurons"])
+        for code, weight in zip(one["codes"], one["weights"], strict=True)
+    ]
+    exact = network.network.dense().weights.astype(float)
+    np.testing.assert_array_equal(expanded(network, codes, entries), exact)
+    for column, knots, _ in codes:
+        assert set(knots) <= set(network.coding.knots[column].tolist())
 
 
 def test_the_file_says_what_it_is():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from benchmarks.files.exports import rows_of
 
-from exported_models import CLASSES, INJECTED, NAMES, QUOTED, case, close, default
+from exported_models import CLASSES, INJECTED, NAMES, QUOTED, case, close, default, expanded
 from lifenet.export import to_python
 
 
@@ -141,17 +141,23 @@ def test_a_value_of_another_kind_is_refused_by_its_column(column, value, wanted)
 
 
 def test_numbers_are_written_to_the_last_bit():
-    one = case("plain")
-    module = module_of(one.model)
-    network = one.model.network_.network
-    weights = network.dense().weights
-    found = np.zeros(weights.shape)
-    for code, (readers, values) in enumerate(
-        zip(module._MODEL.readers, module._MODEL.weights, strict=True)
-    ):
-        found[readers, code] = values
-    np.testing.assert_array_equal(found, weights.astype(float))
-    assert module._MODEL.bias == network.bias.tolist()
+    network = case("plain").model.network_
+    module = module_of(case("plain").model)
+    codes = []
+    for column, first, steps, values in module.CODES:
+        knots = module.KNOTS[column]
+        part = knots[first : first + steps + 1] if steps else knots
+        codes.append((column, part, range(steps + 1) if steps else values))
+    readers, weights = module._MODEL.readers, module._MODEL.weights
+    entries = [
+        (neuron, code, weight)
+        for code in range(len(codes))
+        for neuron, weight in zip(readers[code], weights[code], strict=True)
+    ]
+    exact = network.network.dense().weights.astype(float)
+    np.testing.assert_array_equal(expanded(network, codes, entries), exact)
+    assert module._MODEL.bias == network.network.bias.tolist()
+    assert len(entries) < np.count_nonzero(exact)
 
 
 @pytest.mark.parametrize("name", CLASSES)

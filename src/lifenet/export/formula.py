@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from lifenet.export.fields import Field, fields_of
+from lifenet.export.runs import joined_ramps
 from lifenet.network import CodedNetwork, ColumnCoding, ReluNetwork
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class Code:
     """A number that the neurons read, made of one column.
 
     It is the column itself, or goes in straight lines from knot to knot and is constant outside the
-    first and the last. A ramp has two knots, at which it is 0 and 1.
+    first and the last. A ramp has two knots, at which it is 0 and 1; ramps in a row that are always
+    read together are one code with values 0, 1, 2, ...
 
     Attributes
     ----------
@@ -43,6 +45,12 @@ class Code:
     def is_ramp(self) -> bool:
         """Whether the code rises from 0 to 1 between two knots."""
         return self.values == (0.0, 1.0)
+
+    @property
+    def steps(self) -> int:
+        """Knots over which the code rises by one each; 0 where it does anything else."""
+        rises = self.values == tuple(range(len(self.values)))
+        return max(len(self.values) - 1, 0) if rises else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,16 +157,17 @@ def formula_of(model: Any, what: str) -> Formula:
     weights = sparse.csr_array(inner.weights, copy=True)
     weights.eliminate_zeros()
     weights.sort_indices()
+    codes, weights, linear = joined_ramps(_codes_of(coding), weights, inner.linear)
     return Formula(
         fields=fields_of(table),
         columns=schema.names,
         knots=coding.knots,
-        codes=_codes_of(coding),
+        codes=codes,
         weights=weights,
         bias=inner.bias,
         beta=inner.beta,
         intercept=inner.intercept,
-        linear=inner.linear,
+        linear=linear,
         features=_named_once(schema.groups),
         classes=_labels(model, what),
     )

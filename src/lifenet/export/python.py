@@ -115,7 +115,7 @@ def _data(formula: Formula) -> Iterator[str]:
     yield _statement("FIELDS", [_field(one) for one in formula.fields])
     yield "\n# Of each column of numbers, where its codes bend."
     yield _statement("KNOTS", [one.tolist() for one in formula.knots])
-    yield "\n# Codes: their column, the knot from which a ramp rises, else -1 and values at knots."
+    yield "\n# Codes: column; first knot and number of unit rises; else -1, 0 and values at knots."
     yield _statement("CODES", list(_codes(formula)))
     yield "\n# A neuron a line: bias; coefficients of the scores; a code and its weight, and so on."
     yield 'NEURONS = """'
@@ -144,13 +144,13 @@ def _field(field: Field) -> dict[str, Any]:
     return found | kind | {"levels": levels, "patterns": patterns}
 
 
-def _codes(formula: Formula) -> Iterator[tuple[int, int, list[float]]]:
+def _codes(formula: Formula) -> Iterator[tuple[int, int, int, list[float]]]:
     for code in formula.codes:
-        if code.is_ramp:
+        if code.steps:
             knots = formula.knots[code.column]
-            yield code.column, int(knots.searchsorted(code.knots[0])), []
+            yield code.column, int(knots.searchsorted(code.knots[0])), code.steps, []
         else:
-            yield code.column, -1, list(code.values)
+            yield code.column, -1, 0, list(code.values)
 
 
 def _neurons(formula: Formula) -> Iterator[str]:

@@ -108,13 +108,13 @@ class _Column:
 
     def __init__(self, knots: list[float]) -> None:
         self.knots = knots
-        self.ramps: list[tuple[int, int]] = []
+        self.ramps: list[tuple[int, int, int]] = []
         self.tables: list[tuple[int, list[float]]] = []
 
-    def add(self, code: int, rises: int, values: list[float]) -> None:
-        """A ramp that rises from a knot, or else a code by its values at the knots."""
-        if rises >= 0:
-            self.ramps.append((code, rises))
+    def add(self, code: int, first: int, steps: int, values: list[float]) -> None:
+        """A code that rises by one over each of some knots, or else one by its values at them."""
+        if steps:
+            self.ramps.append((code, first, steps))
         else:
             self.tables.append((code, values))
 
@@ -131,9 +131,9 @@ class _Column:
         gap = knots[at + 1] - knots[at]
         share = min(max((x - knots[at]) / gap, 0.0), 1.0)
         inside = knots[0] <= x <= knots[-1]
-        for code, rises in self.ramps:
-            codes[code] = share if rises == at else float(rises < at)
-            if inside and rises == at:
+        for code, first, steps in self.ramps:
+            codes[code] = min(max(at - first + share, 0.0), float(steps))
+            if inside and first <= at < first + steps:
                 slopes[code] = 1.0 / gap
         for code, values in self.tables:
             rise = values[at + 1] - values[at]
@@ -151,10 +151,10 @@ class _Model:
         self.columns = [_Column(knots) for knots in data["knots"]]
         self.column_of: list[int] = []
         largest = []
-        for code, (column, rises, values) in enumerate(data["codes"]):
-            self.columns[column].add(code, rises, values)
+        for code, (column, first, steps, values) in enumerate(data["codes"]):
+            self.columns[column].add(code, first, steps, values)
             self.column_of.append(column)
-            largest.append(max(map(abs, values), default=1.0))
+            largest.append(max(map(abs, values), default=float(steps or 1)))
         self.linear = [(code, values) for code, *values in data["linear"]]
         self._read_neurons(data["neurons"], largest, len(self.intercept))
 
