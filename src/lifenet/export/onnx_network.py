@@ -143,7 +143,7 @@ class NetworkNodes:
     def weights(self) -> str:
         """(n_neurons, n_codes)."""
         held: Any = self.formula.weights[:, self.order].tocoo()
-        row, column = (one.astype(np.int64) for one in held.coords)
+        row, column = (one.astype(np.int64) for one in (held.row, held.col))
         return self.graph.sparse(held.shape, row * held.shape[1] + column, held.data)
 
     @cached_property
