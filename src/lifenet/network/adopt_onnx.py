@@ -66,7 +66,7 @@ class _Form:
     def scaled(self, factor: Floats) -> _Form:
         """Each output times a number."""
         by = np.broadcast_to(_row(factor), self.constant.shape)
-        beta = np.asarray(self.beta @ sparse.diags_array(by))
+        beta = np.asarray(self.beta @ sparse.csr_array(sparse.diags(by)))
         return replace(self, constant=self.constant * by, linear=self.linear * by, beta=beta)
 
     def plus(self, other: _Form | Floats) -> _Form:
@@ -87,7 +87,7 @@ class _Form:
             raise ValueError("is a second hidden layer; expected exactly one")
         d = len(self.constant)
         still = np.zeros(d), np.zeros_like(self.linear)
-        return _Form(*still, self.linear, self.constant, sparse.eye_array(d))
+        return _Form(*still, self.linear, self.constant, sparse.csr_array(sparse.eye(d)))
 
 
 _Value: TypeAlias = "_Form | Floats"
