@@ -1,5 +1,6 @@
 """Writing files: whole or not at all, and never over another file unless told to."""
 
+import functools
 import os
 import signal
 import subprocess
@@ -71,7 +72,9 @@ def test_the_output_is_checked_before_anything_is_read(tmp_path):
 def start(*argv, **options):
     command = [sys.executable, "-m", "lifenet.cli", *map(str, argv)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, **{**pipes, **options})
+    # Shells start what runs in the background with Ctrl-C ignored, and processes inherit that.
+    heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(command, preexec_fn=heed, **{**pipes, **options})
 
 
 def until_fitting(process):
