@@ -2,7 +2,7 @@
 
 Tables as people have them: every raw file, beside peers that handle categories and gaps by
 themselves, and what must hold whatever the table. All parts, or some; runs are kept and not
-repeated; with `--kept` no missing one is begun.
+repeated; with `--kept` no missing one is begun, and what takes a minute is done all the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.bars import Bars, run_parts
-from benchmarks.runs import KEPT_ONLY
 from benchmarks.tables import bad_input, fuzz
 from benchmarks.tables.data import CLASSIFICATION, RAW, REGRESSION
 from benchmarks.tables.models import CATBOOST, EBM, LIFE, LIGHTGBM, PREPARED
@@ -35,7 +34,12 @@ LIMITS = {LIGHTGBM: 0.98, CATBOOST: 1.00, EBM: 0.97}
 #: A fit of EBM takes minutes: one split of each set.
 _EBM_SEEDS = 1
 N_FRAMES, N_FITS = 20_000, 500
-EXACT = ("tests/test_explain_tables.py", "tests/test_table_models.py")
+EXACT = (
+    "tests/test_explain_tables.py",
+    "tests/test_explain_tables_rows.py",
+    "tests/test_decompose_tables.py",
+    "tests/test_table_models.py",
+)
 CHECKS = ("tests/test_estimator_checks.py",)
 
 
@@ -89,9 +93,8 @@ def leaks(bars: Bars) -> None:
 
 def orders(bars: Bars) -> None:
     """Libraries, and the order and names of what has none."""
-    if not KEPT_ONLY:
-        what = "largest difference of predictions: pandas, polars, pyarrow, and numpy for numbers"
-        bars.at_most(what, libraries(), 0.0)
+    what = "largest difference of predictions: pandas, polars, pyarrow, and numpy for numbers"
+    bars.at_most(what, libraries(), 0.0)
     jobs = [(data, seed) for data in ORDER_SETS for seed in range(N_ORDERS)]
     for change in CHANGES:
         ORDERS.run_missing(change, jobs, partial(order, change))
@@ -121,8 +124,6 @@ def exact(bars: Bars) -> None:
 
 def bad(bars: Bars) -> None:
     """What is wrong is named, with the remedy."""
-    if KEPT_ONLY:
-        return
     found = bad_input.bad_inputs()
     bad_input.write_table(found)
     bars.at_least("bad inputs with a message that names it and the remedy", len(found), 40, "d")
@@ -130,8 +131,6 @@ def bad(bars: Bars) -> None:
 
 def fuzzes(bars: Bars) -> None:
     """Random frames through reader and coding, and some of them fitted."""
-    if KEPT_ONLY:
-        return
     found = fuzz.fuzz(N_FRAMES, seed=0)
     bars.at_least("random frames read and coded", found["frames"], N_FRAMES, "d")
     bars.at_most("errors without a column's or a parameter's name", found["unnamed"], 0, "d")
