@@ -405,8 +405,8 @@ def test_columns_of_the_coding_know_whose_they_are():
         ("n", "number", (0, 1), 1),
         ("t", "category", (2, 3, 4), None),
         ("d", "date", (5, 6), 6),
-        ("d: month", "part", (7,), None),
-        ("d: weekday", "part", (8,), None),
+        ("d: month", "month", (7,), None),
+        ("d: weekday", "weekday", (8,), None),
     ]
     assert not coding.is_plain
     again = pickle.loads(pickle.dumps(coding))
