@@ -1,4 +1,4 @@
-"""`scripts/bench tables [raw] [native] [leaks] [orders] [exact] [bad] [fuzz] [speed] [--kept]`.
+"""`scripts/bench tables [raw] [leaks] [orders] [exact] [bad] [fuzz] [speed] [native] [--kept]`.
 
 Tables as people have them: every raw file, beside peers that handle categories and gaps by
 themselves, and what must hold whatever the table. All parts, or some; runs are kept and not
@@ -205,12 +205,12 @@ class _All:
 if __name__ == "__main__":
     parts = {
         "raw": raws,
-        "native": natives,
         "leaks": leaks,
         "orders": orders,
         "exact": exact,
         "bad": bad,
         "fuzz": fuzzes,
         "speed": speeds,
+        "native": natives,
     }
     run_parts(Bars("tables"), parts, _All())  # type: ignore[arg-type]
