@@ -92,7 +92,7 @@ def commit() -> str:
     return (git("rev-parse", "--short", "HEAD") or "unknown") + changed
 
 
-def run_parts(bars: Bars, parts: dict[str, Callable[[Bars], None]], runs: Runs) -> None:
+def run_parts(bars: Bars, parts: dict[str, Callable[[Bars], None]], *runs: Runs) -> None:
     """Run all parts, or those named on the command line, and write the bars if it was all."""
     chosen = [name for name in sys.argv[1:] if name != "--kept"]
     unknown = [name for name in chosen if name not in parts]
@@ -101,5 +101,6 @@ def run_parts(bars: Bars, parts: dict[str, Callable[[Bars], None]], runs: Runs) 
     for name, part in parts.items():
         if not chosen or name in chosen:
             part(bars)
-    runs.note_missing(bars)
+    for one in runs:
+        one.note_missing(bars)
     bars.finish(write=not chosen)

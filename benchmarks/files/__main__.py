@@ -114,17 +114,9 @@ def _note_commits(bars: Bars, what: str, rows: list[dict[str, Any]]) -> None:
     bars.note(f"{what}: {len(rows)} runs, measured at {', '.join(found) or 'no commit'}")
 
 
-class _All:
-    """The records of all parts, for what `--kept` leaves out."""
-
-    def note_missing(self, bars: Bars) -> None:
-        for one in (SETS, LATENCY, FUZZ, KILLS):
-            one.note_missing(bars)
-
-
 if __name__ == "__main__":
     run_parts(
         Bars("files"),
         {"sets": sets, "latency": latency, "fuzz": fuzz, "kill": kills},
-        _All(),  # type: ignore[arg-type]
+        *(SETS, LATENCY, FUZZ, KILLS),
     )

@@ -26,7 +26,6 @@ from benchmarks.tables.work import BY_AUC, FITS, SETS, fit
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from benchmarks.runs import Runs
 
 N_SEEDS, N_ORDERS = 3, 5
 #: Most of the ratio of our error to a peer's, geometric mean over the sets.
@@ -193,15 +192,6 @@ def _note_commits(bars: Bars, what: str, rows: list[dict[str, Any]]) -> None:
     bars.note(f"{what}: {len(rows)} runs, measured at {', '.join(found) or 'no commit'}")
 
 
-class _All:
-    """The records of all parts, for what `--kept` leaves out."""
-
-    def note_missing(self, bars: Bars) -> None:
-        runs: tuple[Runs, ...] = (FITS, RAWS, LEAKS, ORDERS, SPEED)
-        for one in runs:
-            one.note_missing(bars)
-
-
 if __name__ == "__main__":
     parts = {
         "raw": raws,
@@ -213,4 +203,4 @@ if __name__ == "__main__":
         "speed": speeds,
         "native": natives,
     }
-    run_parts(Bars("tables"), parts, _All())  # type: ignore[arg-type]
+    run_parts(Bars("tables"), parts, FITS, RAWS, LEAKS, ORDERS, SPEED)
