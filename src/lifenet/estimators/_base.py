@@ -100,7 +100,8 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
     def _schema(self, data: Inputs) -> FeatureSchema:
         assert data.table is not None
-        X = self.table_.encode(data.table)
+        # Rows that were trained on have codes that leave their own targets out.
+        X = data.X if data.crossfitted is None else self.table_.encode(data.table)
         index = data.rows.index
         present = X if index is None else X[index]
         return FeatureSchema.of_table(self.table_, present, data.rows.weight)

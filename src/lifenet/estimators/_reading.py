@@ -43,10 +43,9 @@ def read_training(estimator: Any, X: Any, y: Any, *, y_numeric: bool) -> tuple[T
             f"Found array with {found} (shape=({n}, {p})) while a minimum of {least} is required."
         )
     y = _check_y(y, multi_output=False, y_numeric=y_numeric, estimator=estimator)
-    texts, named = [str(name) for name in frame.columns], names_of(frame) is not None
-    table = read_table(frame, undated=_undated(estimator, texts, named=named))
+    texts, names = [str(name) for name in frame.columns], names_of(frame)
+    table = read_table(frame, undated=_undated(estimator, texts, named=names is not None))
     estimator.n_features_in_ = table.n_columns
-    names = names_of(frame)
     if names is not None:
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
     else:
