@@ -150,6 +150,15 @@ def test_other_graphs_are_refused_by_what_is_wrong(name):
         ReluNetwork.from_onnx(model)
 
 
+def test_weights_that_are_no_real_numbers_are_refused_by_name():
+    model = graph(*LAYERS)
+    tensor = model.graph.initializer[0]
+    spoilt = numpy_helper.from_array(numpy_helper.to_array(tensor) + 1j, tensor.name)
+    tensor.CopyFrom(spoilt)
+    with pytest.raises(ValueError, match=f"weights '{tensor.name}' are complex; expected real"):
+        ReluNetwork.from_onnx(model)
+
+
 def test_two_inputs_are_refused():
     model = graph(*LAYERS)
     model.graph.input.append(helper.make_tensor_value_info("z", TensorProto.DOUBLE, ["rows", 1]))
