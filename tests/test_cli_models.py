@@ -224,10 +224,15 @@ class TestOthers:
         model, rows = tmp_path / "m.life", pa.csv.read_csv(cli_home / "loans.csv")
         one = lifenet.LLAClassifier(n_neurons=2, random_state=0)
         one.fit(rows.select(["income"]), rows["default"].to_pylist()).save(model)
-        card = ("export", model, "--to", "scorecard", "-o", "-", "--points-to-double")
+        label = str(one.classes_[0])
+        card = ("export", model, "--to", "scorecard", "-o", "-", "--good", label)
+        card = (*card, "--points-to-double")
         lines = done(*card, "20").out.splitlines()
         assert lines[0] == "feature,value,points,share"
         assert lines != done(*card, "40").out.splitlines()
+        ended = run("export", model, "--to", "scorecard", "-o", "-")
+        assert ended.code == 1
+        assert f"good={label!r}" in ended.error
 
     def test_the_demonstration_shows_the_truth(self):
         report = done("demo", "--quiet", "--json").json

@@ -45,7 +45,7 @@ def test_with_a_bin_for_each_value_points_are_those_of_the_model(good):
 
 def test_gaps_and_levels_that_training_did_not_have_are_the_models():
     model, frame = additive()
-    card = to_scorecard(model, max_bins=1_000, decimals=None)
+    card = to_scorecard(model, max_bins=1_000, decimals=None, good="good")
     new = asked()
     same = ["number", QUOTED, "count", "owner", "day", "due", "wait"]
     known = frame.iloc[np.arange(len(new)) % len(frame)].reset_index(drop=True)
@@ -58,38 +58,38 @@ def test_gaps_and_levels_that_training_did_not_have_are_the_models():
 
 def test_the_card_says_how_far_it_is_from_the_model():
     model, frame = additive()
-    card = to_scorecard(model, frame)
+    card = to_scorecard(model, frame, good="good")
     apart = np.abs(card.points(frame) - model_points(model, frame))
     close(card.largest_difference, apart.max())
     close(card.mean_difference, apart.mean())
     assert f"{apart.mean():.2f} points on average and by {apart.max():.2f} at most" in card.meaning
     assert apart.max() > 0.5
-    assert np.isnan(to_scorecard(model).mean_difference)
-    coarse = to_scorecard(model, frame, max_bins=2)
+    assert np.isnan(to_scorecard(model, good="good").mean_difference)
+    coarse = to_scorecard(model, frame, max_bins=2, good="good")
     assert coarse.mean_difference > 2 * card.mean_difference
 
 
 def test_points_are_whole_numbers_unless_told_otherwise():
     model, frame = additive()
-    points = np.array([row[2] for row in to_scorecard(model).rows()])
+    points = np.array([row[2] for row in to_scorecard(model, good="good").rows()])
     assert np.all(points == np.round(points))
     assert not np.any(np.signbit(points) & (points == 0))
-    tenths = np.array([row[2] for row in to_scorecard(model, decimals=1).rows()])
+    tenths = np.array([row[2] for row in to_scorecard(model, decimals=1, good="good").rows()])
     assert np.any(tenths != np.round(tenths))
-    assert to_scorecard(model, frame, decimals=1).mean_difference < 20
+    assert to_scorecard(model, frame, decimals=1, good="good").mean_difference < 20
 
 
 def test_points_double_the_odds():
     model, frame = additive()
     base = {"max_bins": 1_000, "decimals": None}
-    one = to_scorecard(model, points_to_double=40, base_points=0, base_odds=1, **base)
+    one = to_scorecard(model, points_to_double=40, base_points=0, base_odds=1, **base, good="good")
     odds = np.exp(model.decision_function(frame))
     close(2 ** (one.points(frame) / 40), odds, 1e-6)
 
 
 def test_every_feature_has_mean_zero_over_the_training_rows():
     model, frame = additive()
-    card = to_scorecard(model, decimals=None)
+    card = to_scorecard(model, decimals=None, good="good")
     for one in card.features:
         close(one.share.sum(), 1.0)
         close(one.share @ one.points, 0.0, 1e-6)
@@ -99,7 +99,7 @@ def test_every_feature_has_mean_zero_over_the_training_rows():
 
 def test_bins_say_what_is_in_them():
     model, frame = additive()
-    card = to_scorecard(model)
+    card = to_scorecard(model, good="good")
     by_name = {one.name: one for one in card.features}
     count = by_name["count"]
     middle = [f"{n} to below {n + 1}" for n in range(1, 5)]
@@ -119,7 +119,7 @@ def test_bins_say_what_is_in_them():
 
 def test_frames_csv_and_html_hold_every_row():
     model, frame = additive()
-    card = to_scorecard(model, frame)
+    card = to_scorecard(model, frame, good="good")
     rows = list(card.rows())
     shown = card.to_frame()
     assert shown.columns.tolist() == ["feature", "value", "points", "share"]
@@ -144,20 +144,24 @@ def test_models_that_no_card_can_hold_are_named():
     with pytest.raises(ValueError, match="it was given a regression"):
         to_scorecard(case("quick").model)
     model, _ = additive()
+    with pytest.raises(
+        ValueError, match=r"\['bad', 'good'\]. Name the one whose odds .* good='bad'"
+    ):
+        to_scorecard(model)
     with pytest.raises(ValueError, match="good='best' is no class"):
         to_scorecard(model, good="best")
     with pytest.raises(ValueError, match="points_to_double is 0; it must be positive"):
-        to_scorecard(model, points_to_double=0)
+        to_scorecard(model, points_to_double=0, good="good")
     with pytest.raises(ValueError, match="base_odds is -1; it must be positive"):
-        to_scorecard(model, base_odds=-1)
+        to_scorecard(model, base_odds=-1, good="good")
     with pytest.raises(ValueError, match="max_bins is 0"):
-        to_scorecard(model, max_bins=0)
+        to_scorecard(model, max_bins=0, good="good")
 
 
 def test_a_plain_table_of_one_column_needs_no_constraint():
     x = np.random.default_rng(0).normal(size=(80, 1))
     model = LLAClassifier(3, max_iter=5, random_state=0).fit(x, x[:, 0] + x[:, 0] ** 2 > 0.5)
-    card = to_scorecard(model, x, max_bins=100, decimals=None)
+    card = to_scorecard(model, x, max_bins=100, decimals=None, good=True)
     close(card.points(x), model_points(model, x), 1e-6)
     assert [one.name for one in card.features] == ["x0"]
 

@@ -31,6 +31,7 @@ _OPTIONS = {
     "points_to_double": "scorecard",
     "base_points": "scorecard",
     "base_odds": "scorecard",
+    "good": "scorecard",
 }
 
 
@@ -44,6 +45,9 @@ def add(commands: Any) -> Parser:
     sql.add_argument("--table", metavar="NAME", help="the table with the rows; default: t")
     sql.add_argument("--dialect", metavar="NAME", help="sqlite (default), duckdb or postgresql")
     card = parser.add_argument_group("of --to scorecard")
+    card.add_argument(
+        "--good", metavar="LABEL", help="the class whose odds the points count; must be given"
+    )
     card.add_argument(
         "--points-to-double", type=positive, metavar="N", help="points that double the odds"
     )
@@ -63,6 +67,8 @@ def run(args: argparse.Namespace, console: Console) -> None:
         raise UsageError("--json and the export would both be on standard output. Pass -o FILE.")
     output = Output.checked(args.output, force=args.force)
     model = load_model(args.model)
+    if "good" in given:
+        given["good"] = _label(model, given["good"])
     try:
         result = getattr(exports, f"to_{args.to}")(model, **given)
     except (ValueError, TypeError) as error:
@@ -72,6 +78,12 @@ def run(args: argparse.Namespace, console: Console) -> None:
     if args.output != STANDARD:
         console.say(f"Written: {args.output} ({len(data):,} bytes).")
     console.result({"file": args.output, "to": args.to, "bytes": len(data)})
+
+
+def _label(model: Any, text: str) -> Any:
+    """The class that a text names; the text itself where none is called so."""
+    known = {str(one): one for one in getattr(model, "classes_", ())}
+    return known.get(text, text)
 
 
 def _bytes_of(result: Any) -> bytes:

@@ -157,8 +157,9 @@ def to_scorecard(
         Points that double the odds.
     base_points, base_odds : float
         Points at which the odds are these.
-    good : label or None
-        The class whose odds the points count; None for the second class.
+    good : label
+        The class whose odds the points count, such as that of the loans that are repaid. It must
+        be named: a card of the other class turns every sign.
     max_bins : int
         Most bins of a column of numbers.
     decimals : int or None
@@ -167,10 +168,11 @@ def to_scorecard(
     _check(points_to_double, base_odds, max_bins)
     formula = formula_of(model, "A scorecard")
     model = getattr(model, "best_estimator_", model)
-    good = _good(formula, good)
+    classes = _two_classes(formula)
     _check_additive(formula)
+    _check_good(good, classes)
     factor = points_to_double / np.log(2.0)
-    sign = 1.0 if good == formula.classes[1] else -1.0  # type: ignore[index]
+    sign = 1.0 if good == classes[1] else -1.0
     close = 0.5 * 10.0 ** -(6 if decimals is None else decimals)
     constant, features = features_of(model, formula, sign * factor, max_bins, close)
     offset = base_points - factor * np.log(base_odds)
@@ -200,7 +202,7 @@ def _check(points_to_double: float, base_odds: float, max_bins: int) -> None:
         raise ValueError(f"max_bins is {max_bins!r}; it must be 1 or more.")
 
 
-def _good(formula: Formula, good: Any) -> Any:
+def _two_classes(formula: Formula) -> list[Any]:
     if formula.classes is None or len(formula.classes) != 2:
         n = 0 if formula.classes is None else len(formula.classes)
         given = f"a model of {n} classes" if n else "a regression"
@@ -208,9 +210,18 @@ def _good(formula: Formula, good: Any) -> Any:
             f"A scorecard counts the odds of one class against another; it was given {given}. Fit "
             "a classifier to a target of two classes."
         )
-    if good is not None and good not in formula.classes:
-        raise ValueError(f"good={good!r} is no class; there are {list(formula.classes)}.")
-    return formula.classes[1] if good is None else good
+    found: list[Any] = np.asarray(formula.classes).tolist()
+    return found
+
+
+def _check_good(good: Any, classes: list[Any]) -> None:
+    if good is None:
+        raise ValueError(
+            f"A scorecard counts the odds of one class, and the classes are {classes}. Name the one "
+            f"whose odds its points count, such as good={classes[0]!r}."
+        )
+    if good not in classes:
+        raise ValueError(f"good={good!r} is no class; there are {classes}.")
 
 
 def _check_additive(formula: Formula) -> None:
