@@ -217,8 +217,8 @@ def _two_classes(formula: Formula) -> list[Any]:
 def _check_good(good: Any, classes: list[Any]) -> None:
     if good is None:
         raise ValueError(
-            f"A scorecard counts the odds of one class, and the classes are {classes}. Name the one "
-            f"whose odds its points count, such as good={classes[0]!r}."
+            f"A scorecard counts the odds of one class, and the classes are {classes}. Name the "
+            f"one whose odds its points count, such as good={classes[0]!r}."
         )
     if good not in classes:
         raise ValueError(f"good={good!r} is no class; there are {classes}.")
