@@ -14,6 +14,8 @@ _Kind = TypeVar("_Kind", bound=type)
 
 #: Longest text of one field, most entries that are written out, and rows of a table in a notebook.
 _LONGEST, _MOST_ENTRIES, _MOST_ROWS = 60, 4, 12
+#: How an array is told that is too long to be written out.
+_ARRAY = "array of shape"
 
 
 def shown(kind: _Kind) -> _Kind:
@@ -30,15 +32,15 @@ def _repr(self: Any) -> str:
 
 
 def _repr_html(self: Any) -> str:
+    frame = _frame_of(self)
+    # What the table below holds need not be told as a shape.
+    told = [(name, text) for name, text in _told(self) if not (frame and text.startswith(_ARRAY))]
     rows = "".join(
         f"<tr><th style='text-align:left'>{escape(name)}</th>"
         f"<td style='text-align:left'>{escape(text)}</td></tr>"
-        for name, text in _told(self)
+        for name, text in told
     )
-    return (
-        f"<div><strong>{escape(type(self).__name__)}</strong><table>{rows}</table>"
-        f"{_frame_of(self)}</div>"
-    )
+    return f"<div><strong>{escape(type(self).__name__)}</strong><table>{rows}</table>{frame}</div>"
 
 
 def _told(self: Any) -> list[tuple[str, str]]:
@@ -55,7 +57,7 @@ def _summary(value: Any) -> str:
         short = value.ndim == 1 and len(value) <= _MOST_ENTRIES
         if short and value.dtype.kind in "fiub":
             return f"[{', '.join(_summary(one) for one in value.tolist())}]"
-        return f"array of shape {value.shape}"
+        return f"{_ARRAY} {value.shape}"
     if isinstance(value, tuple | list):
         return _sequence(value)
     if isinstance(value, dict):
